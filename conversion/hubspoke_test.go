@@ -157,7 +157,7 @@ func TestHubSpokeKeepsWhatTheTypesDoNotSay(t *testing.T) {
 		{
 			name: "such a number where it moves",
 			in:   `{"spec":{"ratio":9007199254740993}}`, there: `{"spec":{"share":9007199254740992}}`,
-			kept: map[string]string{"v1.spec.ratio": `{"value":9007199254740993,"base":"…"}`},
+			kept: map[string]string{"v1.spec.ratio": `{"value":9007199254740993,"inputs":"…"}`},
 		},
 		{
 			name:  "zero values and nulls of fields that stay",
@@ -194,14 +194,14 @@ func TestHubSpokeKeepsWhatTheTypesDoNotSay(t *testing.T) {
 			name: "an unknown field and a null in a list that stays", in: `{"spec":{"items":[{"name":"a","x":1.10,"size":null},null]}}`,
 			there: `{"spec":{"items":[{"name":"a","x":1.10,"size":null},null]}}`,
 			kept: map[string]string{
-				"v1.spec.items": `{"list":{"was":"…","parts":{"0":{"kept":[{"value":1.10,"path":["x"]}],"alike":"…"}}}}`,
+				"v1.spec.items": `{"list":{"length":2,"elements":{"0":{"was":"…","kept":[{"value":1.10,"path":["x"]}],"alike":"…"}}}}`,
 			},
 		},
 		{
 			name: "an unknown field in a list that moves", in: `{"spec":{"oldList":[{"name":"a","x":{"y":"z"}}]}}`,
 			there: `{"spec":{"newList":[{"name":"a"}]}}`,
 			kept: map[string]string{
-				"v1.spec.oldList": `{"list":{"was":"…","parts":{"0":{"kept":[{"value":{"y":"z"},"path":["x"]}],"alike":"…"}}}}`,
+				"v1.spec.oldList": `{"list":{"length":1,"elements":{"0":{"was":"…","kept":[{"value":{"y":"z"},"path":["x"]}],"alike":"…"}}}}`,
 			},
 		},
 		{
@@ -255,8 +255,8 @@ func convert(t *testing.T, kind converters.Kind, object, from, to string) string
 // v1, and these by the names of their annotations, without digests.
 func withoutKept(t *testing.T, object string) (text string, kept map[string]string) {
 	t.Helper()
-	digests := regexp.MustCompile(`"(base|was|alike)":"[^"]*"`)
-	whole := regexp.MustCompile(`,?"whole":"[^"]*"`)
+	digests := regexp.MustCompile(`"(inputs|was|alike)":"[^"]*"`)
+	whole := regexp.MustCompile(`,?"object":"[^"]*"`)
 	obj := parse(t, object)
 	annotations, err := obj.Get("metadata", "annotations")
 	if err != nil {
@@ -285,7 +285,7 @@ func TestHubSpokeEditWinsOverWhatIsKept(t *testing.T) {
 	for _, test := range []struct{ name, spec, kept, want string }{
 		{name: "no edit", spec: `{"name":"a"}`, kept: `"v1.spec.old":"{\"value\":\"\"}"`, want: `{"name":"a","old":""}`},
 		{name: "the field has a value", spec: `{"new":"x"}`, kept: `"v1.spec.old":"{\"value\":\"\"}"`, want: `{"old":"x"}`},
-		{name: "a number is another", spec: `{"share":1}`, kept: `"v1.spec.ratio":"{\"value\":2,\"base\":\"x\"}"`, want: `{"ratio":1}`},
+		{name: "a number is another", spec: `{"share":1}`, kept: `"v1.spec.ratio":"{\"value\":2,\"inputs\":\"x\"}"`, want: `{"ratio":1}`},
 		{name: "an object that is gone", spec: `{}`, kept: `"v1.spec.oldBox.x":"{\"value\":1,\"in\":2}"`, want: `{}`},
 		{name: "an unknown field", spec: `{"x":2}`, kept: `"v1.spec.x":"{\"value\":1}"`, want: `{"x":2}`},
 		{name: "of another type", spec: `{}`, kept: `"v1.spec.old":"{\"value\":1}","v1.spec.oldList":"{\"value\":[{\"name\":{}}]}"`, want: `{}`},

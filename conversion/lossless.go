@@ -79,7 +79,6 @@ type layout struct {
 	*keep.Layout
 
 	defaults *keep.Defaults           // of the version
-	missing  *keep.Defaults           // of these, what the other version lacks
 	alike    map[*crdschema.Node]bool // see pruneAlike
 
 	json *jsonType // of the version's Go type, if it has one, with the fields that the schema does not cover
@@ -95,26 +94,17 @@ func newKeeper(c Converter, k *converters.Kind) *keeper {
 	layouts := make(map[direction]*layout, 2*len(k.Versions))
 	for _, v := range k.Versions {
 		for _, d := range []direction{{v, k.Hub}, {k.Hub, v}} {
-			l := &keep.Layout{Schema: k.Schemas[d.from], Other: k.Schemas[d.to], OtherVersion: d.to, Root: &keep.Place{}, Opaque: true}
+			l := &keep.Layout{Schema: k.Schemas[d.from], Other: k.Schemas[d.to], Root: &keep.Place{}, Opaque: true}
 			alike := map[*crdschema.Node]bool{}
 			pruneAlike(l.Schema, l.Other, alike)
 			var json *jsonType
 			if typed != nil && typed.types[d.from].object != nil {
 				json = typed.types[d.from].coveredBy(l.Schema)
 			}
-			layouts[d] = &layout{l, l.Defaults(), l.Missing(), alike, json}
+			layouts[d] = &layout{l, l.Defaults(), alike, json}
 		}
 	}
 	return &keeper{converter: onText(c), typed: typed, versions: k.Versions, layouts: layouts}
-}
-
-// Complete implements converters.Completer: defaults of the target that the source lacks are not
-// kept.
-func (k *keeper) Complete(obj *jsondoc.Object, from, to string) error {
-	if l := k.layouts[direction{to, from}]; l != nil {
-		return l.missing.FillIn(obj)
-	}
-	return nil
 }
 
 // Convert implements converters.Converter.
@@ -132,9 +122,13 @@ type keeping struct {
 	direction
 
 	source, target *layout
+	stored         bool // the object is no fragment
 }
 
 func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
+	if err := c.begin(obj); err != nil {
+		return err
+	}
 	text, asRead, x := obj.Text(), obj.Untouched(), obj
 	if asRead {
 		x = obj.Original()
@@ -157,22 +151,26 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 		return err
 	}
 	unknown := (way == nil || !way.known) && c.hasUnknown(ctx, x)
-	if way != nil && len(kept) == 0 && !unknown && !pruned && way.isLossless(ctx) {
-		return nil
-	}
-	var plain *jsondoc.Object
-	if len(kept) > 0 {
-		if plain, err = copyOf(obj); err != nil {
-			return err
-		}
-	}
-	restored, g, err := c.restore(ctx, obj, x, kept)
+	restored, err := c.restore(ctx, obj, x, kept)
 	if err != nil {
 		return err
 	}
-	entries, err := keep.Diff(ctx, &keep.Memory{}, x, g, obj, c.source.Layout, unknown, restored)
-	if err == nil && len(entries) > 0 {
-		err = c.stored(ctx, obj, entries, plain)
+	filling, err := c.fill(c.target, obj)
+	if err != nil {
+		return err
+	}
+	if way != nil && len(kept) == 0 && !unknown && !pruned && !filling.Read && way.isLossless(ctx) {
+		return nil
+	}
+	g, err := c.back(ctx, obj)
+	if err != nil {
+		return err
+	}
+	entries, err := keep.Diff(ctx, &keep.Memory{}, &keep.Conversion{
+		X: x, Y: obj, G: g, Layout: c.source.Layout, Unknown: unknown, Stored: c.stored, Restored: restored,
+	})
+	if err == nil && len(restored.Claims()) > 0 {
+		err = keep.Seal(entries, obj, c.target.Schema)
 	}
 	if err != nil {
 		return err
@@ -182,6 +180,21 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 		converters.ReportFrom(ctx).NoteTooLarge()
 	}
 	return err
+}
+
+// begin fills in the defaults of the object's version.
+func (c *keeping) begin(obj *jsondoc.Object) error {
+	c.stored = keep.IsStored(obj)
+	_, err := c.fill(c.source, obj)
+	return err
+}
+
+// fill fills in the defaults of a version, unless the object is a fragment.
+func (c *keeping) fill(l *layout, obj *jsondoc.Object) (keep.Filling, error) {
+	if !c.stored {
+		return keep.Filling{}, nil
+	}
+	return l.defaults.Fill(obj)
 }
 
 // there converts obj. If that is between Go types, it may return a short way back.
@@ -211,67 +224,22 @@ func (c *keeping) hasUnknown(ctx context.Context, x *jsondoc.Object) bool {
 	return unknown
 }
 
-// restore restores kept values in y, which x was converted to, and returns g, which y converts back
-// to. A forged annotation never makes an object fail: if y cannot be converted with the kept
-// values, restore leaves them out.
-func (c *keeping) restore(ctx context.Context, y, x *jsondoc.Object, kept []*keep.Entry) (
-	restored *keep.Restored, g *jsondoc.Object, err error,
-) {
+// restore restores kept values in y, which x was converted to. A forged annotation never makes an
+// object fail: if y cannot be converted with the kept values, restore leaves them out.
+func (c *keeping) restore(ctx context.Context, y, x *jsondoc.Object, kept []*keep.Entry) (*keep.Restored, error) {
 	if len(kept) == 0 {
-		g, err = c.back(ctx, y)
-		return nil, g, err
+		return nil, nil //nolint:nilnil // nothing is restored
 	}
 	t := &trial{keeping: c, y: y, x: x, plain: y.Value()}
-	restored, g, err = t.with(ctx, kept)
-	if err == nil && (keep.Unedited(kept, x) || len(t.source.differing(g, x).leaves) == 0) || ctx.Err() != nil {
-		return restored, g, err
+	restored, g, err := t.with(ctx, kept)
+	if err == nil && (keep.Unedited(kept, x, c.source.Schema) || len(t.source.differing(g, x).leaves) == 0) || ctx.Err() != nil {
+		return restored, err
 	}
 	if err != nil {
 		g = nil
 	}
-	return t.with(ctx, t.agreeing(ctx, kept, g))
-}
-
-// stored adds to entries what obj is once the API server has filled in the defaults of its version,
-// and what it converts back to then. plain is obj before kept values returned to it, or nil if none
-// did. If they show in obj, entries may contradict them. Only then does it seal obj, since a seal
-// changes with every edit of any field.
-func (c *keeping) stored(ctx context.Context, obj *jsondoc.Object, entries []*keep.Entry, plain *jsondoc.Object) error {
-	twoSided := c.target.defaults != nil && keep.TwoSided(entries)
-	contradicting := plain != nil && len(c.target.differing(plain, obj).leaves) > 0
-	if !twoSided && !contradicting {
-		return nil
-	}
-	y, err := c.defaulted(obj)
-	if err != nil {
-		return err
-	}
-	if contradicting {
-		if err := keep.Seal(entries, obj, y); err != nil {
-			return err
-		}
-	}
-	if !twoSided {
-		return nil
-	}
-	g, err := c.back(ctx, y)
-	if err != nil {
-		return err
-	}
-	return keep.Stored(ctx, &keep.Memory{}, entries, g, y, c.source.Layout)
-}
-
-// defaulted returns obj with the defaults of its version.
-func (c *keeping) defaulted(obj *jsondoc.Object) (*jsondoc.Object, error) {
-	if c.target.defaults == nil {
-		return obj, nil
-	}
-	y, err := copyOf(obj)
-	if err != nil {
-		return nil, err
-	}
-	_, err = c.target.defaults.Fill(y)
-	return y, err
+	restored, _, err = t.with(ctx, t.agreeing(ctx, kept, g))
+	return restored, err
 }
 
 // back converts a copy of y, an object of the result's version, back.
@@ -285,6 +253,9 @@ func (c *keeping) back(ctx context.Context, y *jsondoc.Object) (*jsondoc.Object,
 	}
 	if err == nil {
 		_, err = c.source.prune(g, y)
+	}
+	if err == nil {
+		_, err = c.fill(c.source, g)
 	}
 	return g, err
 }

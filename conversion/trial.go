@@ -29,7 +29,10 @@ type trial struct {
 // with restores entries in y, and returns what y converts back to.
 func (t *trial) with(ctx context.Context, entries []*keep.Entry) (*keep.Restored, *jsondoc.Object, error) {
 	t.y.Replace(t.plain)
-	restored, err := keep.Restore(ctx, &keep.Memory{}, t.y, t.x, entries, t.target.Layout)
+	restored, err := keep.Restore(ctx, &keep.Memory{}, t.y, t.x, nil, entries, t.target.Layout)
+	if err == nil {
+		_, err = t.fill(t.target, t.y)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

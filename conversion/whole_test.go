@@ -48,7 +48,7 @@ func TestContradictingKeptValuesReturnUnlessEdited(t *testing.T) {
 		t.Fatal(err)
 	}
 	internal := conversion.Internal(kind)
-	withKept := `{"metadata":{"annotations":{"conversion.webhookd.io/v2.spec.deprecated":"{\"absent\":true,\"base\":\"exdcl19z6qgr\"}"}},` +
+	withKept := `{"metadata":{"annotations":{"conversion.webhookd.io/v2.spec.deprecated":"{\"absent\":true,\"inputs\":\"exdcl19z6qgr\"}"}},` +
 		`"spec":{"old":[],"now":"x"}}`
 	there := convert(t, internal, withKept, "v1", "v2")
 	if seen, kept := withoutKept(t, there); !sameObject(t, seen, `{"spec":{"now":"x"}}`) || len(kept) != 1 {

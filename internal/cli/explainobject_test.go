@@ -24,7 +24,7 @@ func TestExplainObject(t *testing.T) {
 	const path = "/apis/example.com/v1/namespaces/a/engines/laden"
 	laden := `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"namespace":"a","name":"laden","annotations":{
 		"conversion.webhookd.io/v1beta1.spec.gauge":"{\"value\":\"the-secret-gauge\"}",
-		"conversion.webhookd.io/v1beta1.spec.mode":"{\"value\":\"the-secret-mode\",\"base\":\"stale\",\"shown\":\"v1:stale\"}",
+		"conversion.webhookd.io/v1beta1.spec.mode":"{\"value\":\"the-secret-mode\",\"inputs\":\"stale\"}",
 		"conversion.webhookd.io/v1alpha1.spec.old":"{\"value\":\"the-secret-old\"}",
 		"conversion.webhookd.io/v1alpha0.spec.older":"{\"value\":\"the-secret-older\"}",
 		"conversion.webhookd.io/v1beta1.spec.new":"[a new format]",
@@ -47,7 +47,7 @@ spec:
 `)
 	file := filepath.Join(t.TempDir(), "object.json")
 	writeFile(t, file, laden)
-	const head = `Engine a/laden at v1: kept values have 359 bytes; 377 of 262144 bytes of annotations are used (0.1 %)
+	const head = `Engine a/laden at v1: kept values have 342 bytes; 360 of 262144 bytes of annotations are used (0.1 %)
   OF        BYTES  PLACE
 `
 	const gone = ", at the latest since the last change of the CRD at TIME: no client can read these values, "
@@ -62,18 +62,18 @@ spec:
 		"file": {file, head + `  v1alpha0  70     .spec.older
   v1alpha1  66     .spec.old
   v1beta1   69     .spec.gauge
-  v1beta1   101    .spec.mode
+  v1beta1   84     .spec.mode
   needed as long as v1alpha0` + needed + "  needed as long as v1alpha1" + needed + "  needed as long as v1beta1" + needed +
 			"  1 annotation in a format that this build does not know, which conversions pass on\n"},
 		"cluster": {"engines.example.com/laden -n a", head + `  v1alpha0  70     .spec.older
   v1alpha1  66     .spec.old
   v1beta1   69     .spec.gauge
-  v1beta1   101    .spec.mode
+  v1beta1   84     .spec.mode
 ` + tail},
 		"with rules": {"en/laden -n a --rules " + rules, head + `  v1alpha0  70     .spec.older
-  v1alpha1  66     .spec.old (does not return: edited at another version since, or not in the schema)
+  v1alpha1  66     .spec.old
   v1beta1   69     .spec.gauge
-  v1beta1   101    .spec.mode (does not return: edited at another version since, or not in the schema)
+  v1beta1   84     .spec.mode (does not return: edited at another version since, or not in the schema)
 ` + tail},
 		"with values": {"engines.v1.example.com/laden -n a --show-values", head + `  v1alpha0  70     .spec.older
                      .spec.older = "the-secret-older"
@@ -81,10 +81,10 @@ spec:
                      .spec.old = "the-secret-old"
   v1beta1   69     .spec.gauge
                      .spec.gauge = "the-secret-gauge"
-  v1beta1   101    .spec.mode
+  v1beta1   84     .spec.mode
                      .spec.mode = "the-secret-mode"
 ` + tail},
-		"one version":  {"Engine/laden -n a --version v1beta1", strings.Replace(head, "OF        ", "OF       ", 1) + "  v1beta1  69     .spec.gauge\n  v1beta1  101    .spec.mode\n" + served},
+		"one version":  {"Engine/laden -n a --version v1beta1", strings.Replace(head, "OF        ", "OF       ", 1) + "  v1beta1  69     .spec.gauge\n  v1beta1  84     .spec.mode\n" + served},
 		"nothing kept": {"engine/plain -n a", "Engine a/plain at v1: nothing is kept; 0 of 262144 bytes of annotations are used\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

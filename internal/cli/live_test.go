@@ -103,10 +103,10 @@ rules.yaml:4:9: v1 -> v1beta1: more has to be kept than fits into annotations, s
   4 |   name: engines.example.com
     |         ^
   hint: make them smaller, or give both versions the fields; webhookd convert --live --to v1beta1 names all of them
-rules.yaml:8:11: warning: v1 -> v1beta1: only v1beta1 has a default for .spec.color: an object without it shows it at v1, too, once it was stored as v1beta1: add a rule with ` + "`defaultFrom: schema`" + `
+rules.yaml:8:11: note: v1 -> v1beta1: only v1beta1 has a default for .spec.color: an annotation keeps that an object at v1 has none
   8 |   - name: v1beta1
     |           ^
-  hint: such as {spoke: .spec.color, hub: .spec.color, defaultFrom: schema}
+  hint: give both versions the same default, or none
 rules.yaml:11:7: warning: v1 -> v1beta1: .spec.power: the schema refuses the value, should be less than or equal to 100 (1 of 7 live objects, such as a/refused)
   11 |     - {spoke: .spec.power, hub: .spec.watts}
      |       ^
@@ -115,7 +115,7 @@ rules.yaml:12:7: note: v1 -> v1beta1 -> v1: .spec.note: the rules drop a value (
   12 |     - {hub: .spec.note, drop: a note of v1 means nothing in v1beta1}
      |       ^
 webhookd: Engine.example.com: 7 live objects of v1
-webhookd: 2 errors, 2 warnings, 3 notes in 1 file
+webhookd: 2 errors, 1 warning, 4 notes in 1 file
 `
 	if diff := cmp.Diff(want, told(got, rules)); diff != "" || got.Code != 1 {
 		t.Errorf("code %d (-want +got):\n%s", got.Code, diff)
@@ -137,7 +137,6 @@ func TestLiveValuesStayInTheCluster(t *testing.T) {
 		want []string // with values
 	}{
 		"check": {[]string{"check", rules, "--live"}, 1, []string{`.spec.note: the rules drop a value`, `was "the-secret-note", is absent`}},
-		"fuzz":  {[]string{"fuzz", "--rules", rules, "--live", "--seed", "1"}, 1, []string{`is:        "red"`, "object:\n"}},
 		"convert": {
 			[]string{"convert", "--rules", rules, "--live", "--to", "v1beta1"},
 			1,
@@ -191,7 +190,6 @@ Engine a/refused: nothing has to be kept
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := c.run(t, append(convert, tt.args...)...)
-			got.Stderr = strings.ReplaceAll(got.Stderr, "webhookd: 1 warning in the rules, webhookd check prints them\n", "")
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -203,19 +201,7 @@ func TestFuzzLive(t *testing.T) {
 	t.Parallel()
 	c, rules := engines(t)
 	fuzz := []string{"fuzz", "--rules", rules, "--live", "--seed", "1"}
-	got := c.run(t, append(fuzz, "--namespace", "b")...)
-	want := `Engine.example.com: law L1 round trip does not hold, v1 -> v1beta1
-live object: b/default
-differs: v1 .spec.color
-cause: v1beta1 .spec.color has the default "red", which the API server fills in when it stores the object there
-remedy: add the rule {spoke: .spec.color, hub: .spec.color, defaultFrom: schema}, or give v1beta1 and v1 the same default in the CRD
-seed: 1
-with values: webhookd fuzz --live --namespace b --kubeconfig ` + c.flags[1] + ` --rules rules.yaml --kind Engine.example.com --seed 1 --show-values
-`
-	if diff := cmp.Diff(want, strings.ReplaceAll(got.Stdout, filepath.Dir(rules)+"/", "")); diff != "" || got.Code != 1 {
-		t.Errorf("code %d (-want +got):\n%s", got.Code, diff)
-	}
-	for args, want := range map[string]string{"--namespace a": "3 live objects", "-n 2": "2 live objects", "--namespace a --for 10m": "3 live objects"} {
+	for args, want := range map[string]string{"--namespace a": "3 live objects", "--namespace b": "4 live objects", "-n 2": "2 live objects", "--namespace a --for 10m": "3 live objects"} {
 		got := c.run(t, append(fuzz, strings.Fields(args)...)...)
 		if want := "Engine.example.com: all laws hold on " + want + " of v1 and edits of them (seed 1)\n"; got.Code != 0 || got.Stdout != want {
 			t.Errorf("%s: %+v, want %s", args, got, want)

@@ -31,12 +31,6 @@ func (f Func) Convert(ctx context.Context, obj *jsondoc.Object, from, to string)
 	return f(ctx, obj, from, to)
 }
 
-// A Completer is a Converter that adds something to an object on the last step to the requested
-// version, but not on a step to the hub on the way to a spoke.
-type Completer interface {
-	Complete(obj *jsondoc.Object, from, to string) error
-}
-
 // An Interruptible is a Converter that can say whether it looks at its context while it works, and
 // so returns soon after the deadline whatever the object is. Other converters may hang, so package
 // review calls them on a goroutine of their own.
@@ -85,7 +79,7 @@ func (k *Kind) Convert(ctx context.Context, obj *jsondoc.Object, from, to string
 
 func (k *Kind) convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 	if from == k.Hub || to == k.Hub {
-		return k.last(ctx, obj, from, to)
+		return k.Converter.Convert(ctx, obj, from, to)
 	}
 	if err := k.Converter.Convert(ctx, obj, from, k.Hub); err != nil {
 		return err
@@ -94,16 +88,7 @@ func (k *Kind) convert(ctx context.Context, obj *jsondoc.Object, from, to string
 	if err := obj.Set(jsondoc.StringValue(hub.String()), "apiVersion"); err != nil {
 		return err
 	}
-	return k.last(ctx, obj, k.Hub, to)
-}
-
-// last makes the last step of a conversion.
-func (k *Kind) last(ctx context.Context, obj *jsondoc.Object, from, to string) error {
-	err := k.Converter.Convert(ctx, obj, from, to)
-	if c, ok := k.Converter.(Completer); ok && err == nil {
-		err = c.Complete(obj, from, to)
-	}
-	return err
+	return k.Converter.Convert(ctx, obj, k.Hub, to)
 }
 
 // Interruptible reports whether a conversion returns soon after the deadline of its context. It is

@@ -1,13 +1,9 @@
 package diagnosis
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/roundtrip"
 )
 
@@ -18,7 +14,7 @@ func (c *Rules) Explain(v *roundtrip.ViolationError) (why, remedy string) {
 	case v.Default != nil:
 		why = fmt.Sprintf("%s %s has the default %s, which the API server fills in when it stores the object there",
 			v.Default.Version, v.Default.Path, Brief(v.Default.Value))
-		return why, c.defaultRemedy(v)
+		return why, fmt.Sprintf("give %s and %s the same default in the CRD", v.Default.Version, v.At)
 	case c.Conversion == nil:
 		return "the compiled-in converter", converterRemedy(v)
 	case v.Path == "":
@@ -53,88 +49,6 @@ func converterRemedy(v *roundtrip.ViolationError) string {
 		"metadata": "change nothing in metadata but labels and annotations, and only to values that are valid there",
 		"source":   "convert a copy of the text",
 	}[law]
-}
-
-// defaultRemedy says how the rules can undo a default that only one version has.
-func (c *Rules) defaultRemedy(v *roundtrip.ViolationError) string {
-	schemas := fmt.Sprintf("give %s and %s the same default in the CRD", v.Default.Version, v.At)
-	if c.Conversion == nil {
-		return schemas
-	}
-	atom, to := c.Nearest(v.Default.Version, v.At, v.Default.Path)
-	if rule := c.withDefault(&atom, v.Default, to); rule != "" {
-		return rule + ", or " + schemas
-	}
-	return schemas
-}
-
-// withDefault returns the rule to add or to change. It returns "" if another rule converts the
-// place as a part of something else.
-func (c *Rules) withDefault(atom *check.Atom, d *roundtrip.Default, to string) string {
-	hub := d.Version == c.Conversion.Hub
-	r, path := c.RuleOf(atom, d.Version, to), AnyElement(d.Path)
-	if r != nil && names(sideOf(r, hub), path) {
-		if r.DefaultFrom != nil {
-			return ""
-		}
-		return fmt.Sprintf("write defaultFrom: schema into %s: %s", r.Pos, r)
-	}
-	if atom.Path != path || atom.Class != check.Copied && atom.Class != check.Mapped {
-		return ""
-	}
-	spoke, atHub := path, path
-	if r != nil || atom.Rule != "" {
-		below, found := below(r, hub, path)
-		if !found {
-			return ""
-		}
-		spoke, atHub = r.Spoke.Paths[0].Path.Text+below, r.Hub.Paths[0].Path.Text+below
-	}
-	return fmt.Sprintf("add the rule {spoke: %s, hub: %s, defaultFrom: schema}", syntax.Quoted(spoke), syntax.Quoted(atHub))
-}
-
-// sideOf returns the place of a rule in the hub or in the spoke, nil if it has none.
-func sideOf(r *syntax.Rule, hub bool) *syntax.Place {
-	if hub {
-		return r.Hub
-	}
-	return r.Spoke
-}
-
-// below returns the rest of a path below a rule's place, in the hub or in the spoke. More rules may
-// follow there only if the rule is a pair that leaves the rest to them.
-func below(r *syntax.Rule, hub bool, path string) (rest string, found bool) {
-	if r == nil || r.Set != "" || r.Spoke == nil || r.Hub == nil || r.Spoke.Named || r.Hub.Named || r.Values != nil || r.HubValues != nil ||
-		cmp.Or(r.Template, r.Codec, r.ToHub, r.ToSpoke, r.Go) != nil {
-		return "", false
-	}
-	whole, err := syntax.ParsePath(path)
-	from := len(sideOf(r, hub).Paths[0].Path.Segments)
-	if err != nil || from >= len(whole.Segments) {
-		return "", false
-	}
-	return textOf(whole.Segments[from:]), true
-}
-
-func textOf(segments []syntax.Segment) string {
-	var text strings.Builder
-	for _, s := range segments {
-		text.WriteString(s.String())
-	}
-	return text.String()
-}
-
-// names reports whether a path ends with one of a rule's place: paths of rule sets begin further
-// down.
-func names(place *syntax.Place, path string) bool {
-	whole, err := syntax.ParsePath(path)
-	if place == nil || err != nil {
-		return false
-	}
-	return slices.ContainsFunc(place.Paths, func(p syntax.NamedPath) bool {
-		from := len(whole.Segments) - len(p.Path.Segments)
-		return from >= 0 && above(p.Path.Text, textOf(whole.Segments[from:]))
-	})
 }
 
 // maxBrief bounds values in messages, in characters.

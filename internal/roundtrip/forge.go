@@ -161,17 +161,17 @@ func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 	}
 	if isList(p.value) || r.IntN(8) == 0 {
 		forms = append(forms, `{"order":[{"name":VALUE},{"name":"a"}]}`,
-			`{"order":[{"name":"a"},{"name":VALUE}],"extra":[{"after":AFTER,"value":{"name":"a"}},{"after":AFTER,"value":VALUE}]}`,
-			`{"list":{"was":"a b c","parts":{},"extra":[{"after":AFTER,"value":VALUE}]}}`,
-			`{"list":{"was":"1p5rssy","parts":{"INDEX":{"kept":[{"value":VALUE,"path":["name"]}],"alike":"a b"}}}}`)
+			`{"order":[{"name":"a"},{"name":VALUE}],"added":[{"after":AFTER,"value":{"name":"a"}},{"after":AFTER,"value":VALUE}]}`,
+			`{"list":{"length":LENGTH,"added":[{"after":AFTER,"value":VALUE}]}}`,
+			`{"list":{"length":LENGTH,"elements":{"INDEX":{"was":"1p5rssy","kept":[{"value":VALUE,"path":["name"]}],"alike":"a b"}}}}`)
 	}
 	value := string(encode(p.value))
 	if r.IntN(3) == 0 {
 		value = odd(r)
 	}
-	text := strings.NewReplacer("VALUE", value, "AFTER", pick(r, "-1", "0", "1", "2"), "INDEX", pick(r, "0", "1", "-1", "x", "99999999999")).Replace(pick(r, forms...))
+	text := strings.NewReplacer("VALUE", value, "AFTER", pick(r, "-1", "0", "1", "2"), "LENGTH", pick(r, "0", "1", "2", "-1", "x"), "INDEX", pick(r, "0", "1", "-1", "x", "99999999999")).Replace(pick(r, forms...))
 	text = strings.TrimSuffix(text, "}") +
-		pick(r, "", "", "", `,"base":""`, `,"base":"0"`, `,"base":"1p5rssy"`, `,"watch":"1p5rssy"`, `,"watch":"0/x"`) + pick(r, "", "", "", `,"in":0`, `,"in":1`, `,"in":3`) + "}"
+		pick(r, "", "", "", `,"inputs":""`, `,"inputs":"0"`, `,"inputs":"1p5rssy"`, `,"object":"1p5rssy"`, `,"object":"x-y"`) + pick(r, "", "", "", `,"in":0`, `,"in":1`, `,"in":3`) + "}"
 	path, inJSON := keptPath(other, p.path)
 	name, simple := keep.AnnotationName(version, path)
 	if !simple || r.IntN(16) == 0 {
@@ -188,11 +188,11 @@ func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 func keptPath(object any, path []any) (kept keep.Path, inJSON []any) {
 	for i, step := range path {
 		if name, ok := step.(string); ok {
-			kept, inJSON = append(kept, keep.Step{Name: name}), append(inJSON, name)
+			kept, inJSON = append(kept, keep.PathElement{Name: name}), append(inJSON, name)
 			continue
 		}
 		element, _ := at(object, path[:i+1]...).(map[string]any)
-		s, keys := keep.Step{}, map[string]any{}
+		s, keys := keep.PathElement{}, map[string]any{}
 		for _, name := range names(element) {
 			if value := element[name]; len(keys) < 2 && !isMap(value) && !isList(value) {
 				keys[name] = value

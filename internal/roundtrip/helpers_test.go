@@ -66,6 +66,10 @@ func TestRemovePath(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", path, encode(got), want)
 		}
 	}
+	last := literal([]byte(`{"l":[1]}`))
+	if removePath(last, "l[0]"); string(encode(last)) != `{"l":[]}` {
+		t.Errorf("a list without its last element is %s", encode(last))
+	}
 }
 
 func TestRemoveAll(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // version of that place.
 func (s *suite) hides(ctx context.Context, from, to string, state map[string]any, kept base, result map[string]any) (gap, string) {
 	bare := func(object map[string]any, from, to string) map[string]any {
-		text, err := s.convert(ctx, encode(visible(copied(object))), from, to)
+		text, err := withUID(encode(visible(copied(object))), func(object []byte) ([]byte, error) { return s.convert(ctx, object, from, to) })
 		if err != nil {
 			return nil // L7
 		}
@@ -84,7 +84,7 @@ func hidden(p nodes, s views, path string) gap {
 	if isAbsent(s.shown) && isEmptyMap(s.now) && isMap(s.was) {
 		return gap{} // what was in it is gone, and no edit has made the object
 	}
-	if gone && p.other == nil && p.isDefault(s.was) && equal(s.shown, s.source) && !equal(s.source, s.was) {
+	if gone && p.other == nil && p.isDefault(s.was) && equal(s.shown, s.source) {
 		return gap{}
 	}
 	return newGap(path, s.now, s.shown)
@@ -126,6 +126,9 @@ func hiddenElement(p nodes, s views, path string) gap {
 		was, _ := keyed.was.(map[string]any)
 		for _, key := range names(now, was) {
 			e := keyed.member(key)
+			if isAbsent(e.shown) && !isAbsent(e.now) && !isAbsent(e.was) && p.hasOtherKey(keyed, key) {
+				continue
+			}
 			if left, ok := e.shown.(map[string]any); ok && isAbsent(e.now) && len(left) > len(p.n.ListMapKeys()) {
 				seen, _ := copied(e.was).(map[string]any)
 				for _, name := range p.n.ListMapKeys() {
@@ -176,6 +179,32 @@ func hiddenElement(p nodes, s views, path string) gap {
 		return newGap(path, s.now, s.shown)
 	}
 	return gap{}
+}
+
+// hasOtherKey reports whether an element that now and was have with a key is shown with another
+// one, which was kept of it: several keys may have become this one.
+func (p nodes) hasOtherKey(s views, key string) bool {
+	shown, _ := s.shown.(map[string]any)
+	for _, other := range names(shown, nil) {
+		e := s.member(key)
+		e.shown = shown[other]
+		e.now, e.was = withoutKeys(p.n, e.now), withoutKeys(p.n, e.was)
+		if isAbsent(at(s.now, other)) && hidden(p.items(), e, "").path == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func withoutKeys(list *crdschema.Node, element any) any {
+	left, ok := copied(element).(map[string]any)
+	if !ok {
+		return element
+	}
+	for _, name := range list.ListMapKeys() {
+		delete(left, name)
+	}
+	return left
 }
 
 // withoutPairs returns two lists without the elements of each that match one of the other.

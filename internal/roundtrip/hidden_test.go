@@ -31,7 +31,6 @@ func TestHidden(t *testing.T) {
 		"an edit is hidden":                        {was: `{"a":"b"}`, now: `{"a":"c"}`, shown: `{"a":"b"}`, path: ".a"},
 		"a default comes where nothing was":        {was: `{}`, now: `{"a":"x"}`, shown: `{"a":"kept"}`},
 		"a default goes with its object":           {was: `{"d":"x"}`, now: `{}`, shown: `{"d":"kept"}`, source: `{"d":"kept"}`},
-		"a chosen default goes":                    {was: `{"d":"x"}`, now: `{}`, shown: `{"d":"x"}`, source: `{"d":"x"}`, path: ".d"},
 		"a default of both versions goes":          {was: `{"a":"x"}`, now: `{}`, shown: `{"a":"kept"}`, source: `{"a":"kept"}`, path: ".a"},
 		"a default is chosen":                      {was: `{"a":"b"}`, now: `{"a":"x"}`, shown: `{"a":"b"}`, path: ".a"},
 		"a member goes":                            {was: `{"o":{"a":"b"}}`, now: `{}`, shown: `{"o":{"b":"kept"}}`},

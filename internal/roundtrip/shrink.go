@@ -157,7 +157,7 @@ func reductions(v any) iter.Seq[any] {
 
 // keptAgainst returns the members of a kept value that say when it is valid.
 func keptAgainst(kept any) []any {
-	return []any{at(kept, "base"), at(kept, "shown"), at(kept, "watch"), at(kept, "whole"), at(kept, "in")}
+	return []any{at(kept, "inputs"), at(kept, "object"), at(kept, "in")}
 }
 
 // smallerWalks yields smaller walks: from the object that the first step writes, without each of

@@ -134,8 +134,15 @@ func (t *subject) convert(ctx context.Context, object []byte, from, to string) (
 // withUID calls convert with the object, which has a uid if it could have been stored. The result
 // has none that the object had not.
 func (t *subject) withUID(object []byte, convert func([]byte) ([]byte, error)) ([]byte, error) {
+	if t.class == wild || t.schema(t.version) == nil {
+		return convert(object)
+	}
+	return withUID(object, convert)
+}
+
+func withUID(object []byte, convert func([]byte) ([]byte, error)) ([]byte, error) {
 	obj, err := jsondoc.ParseObject(object)
-	if t.class == wild || t.schema(t.version) == nil || err != nil {
+	if err != nil {
 		return convert(object)
 	}
 	meta, err := obj.Get("metadata")

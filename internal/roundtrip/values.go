@@ -263,7 +263,7 @@ func parts(object any) []part {
 		case []any:
 			for i, value := range v {
 				set := func(item any) { v[i] = item }
-				remove := func() { store(slices.Concat(v[:i], v[i+1:])) }
+				remove := func() { store(slices.Delete(slices.Clone(v), i, i+1)) } // never nil, as Concat may be
 				add(part{append(slices.Clip(path), i), value, set, remove, func() { v[i] = value; store(v) }})
 			}
 		}

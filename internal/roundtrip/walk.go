@@ -112,6 +112,11 @@ type base struct {
 	source  map[string]any
 }
 
+// convert converts an object that is stored, and so has a uid.
+func (w *server) convert(ctx context.Context, object []byte, from, to string) ([]byte, error) {
+	return withUID(object, func(object []byte) ([]byte, error) { return w.suite.convert(ctx, object, from, to) })
+}
+
 func (s *suite) server(ctx context.Context, object []byte, storage string) *server {
 	return &server{suite: s, ctx: ctx, walk: &Walk{Object: object, Storage: storage}, storage: storage, before: map[string]map[string]any{}}
 }

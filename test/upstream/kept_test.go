@@ -37,7 +37,7 @@ func (k *kind) recordKept(t *testing.T, file string) {
 	count, done := map[string]int{}, map[int]bool{}
 	var lines bytes.Buffer
 	out := json.NewEncoder(&lines)
-	for _, mark := range []string{`\"shown\"`, `conversion.webhookd.io/`} {
+	for _, mark := range []string{`\"inputs\"`, `conversion.webhookd.io/`} {
 		for i, p := range k.pairs {
 			kept := pair{From: p.To, To: p.From, Object: k.convert(t, p)}
 			if done[i] || count[p.From] == 3 || !bytes.Contains(kept.Object, []byte(mark)) {

@@ -52,19 +52,19 @@ func describe(at, full string, kept []*Entry) []Described {
 		case isAbsent:
 			all = append(all, Described{path, full + " was absent"})
 		case isOrder:
-			all = describeExtra(append(all, Described{path, full + ": the order of its elements"}), path, full, e.extra)
+			all = describeAdded(append(all, Described{path, full + ": the order of its elements"}), path, full, e.added)
 		case isList:
-			for _, p := range e.list.parts {
-				all = append(all, describe(path+"[]", fmt.Sprintf("%s[%d]", full, p.at), p.kept)...)
+			for _, p := range e.list.elements {
+				all = append(all, describe(path+"[]", fmt.Sprintf("%s[%d]", full, p.index), p.kept)...)
 			}
-			all = describeExtra(all, path, full, e.list.extra)
+			all = describeAdded(all, path, full, e.list.added)
 		}
 	}
 	return all
 }
 
-func describeExtra(all []Described, path, full string, extras []extra) []Described {
-	for _, x := range extras {
+func describeAdded(all []Described, path, full string, all2 []added) []Described {
+	for _, x := range all2 {
 		all = append(all, Described{path + "[]", fmt.Sprintf("%s[] = %s", full, x.value)})
 	}
 	return all

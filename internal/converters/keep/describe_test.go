@@ -12,8 +12,8 @@ import (
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ what, name, text, want, paths string }{
-		{"a value", "v1.spec.mode", `{"value":"Manual","base":"a","shown":"v2:b"}`, `v1: .spec.mode = "Manual"`, ".spec.mode"},
-		{"what was not there", "v1.spec.mode", `{"absent":true,"base":"a"}`, `v1: .spec.mode was absent`, ".spec.mode"},
+		{"a value", "v1.spec.mode", `{"value":"Manual","inputs":"a"}`, `v1: .spec.mode = "Manual"`, ".spec.mode"},
+		{"what was not there", "v1.spec.mode", `{"absent":true,"inputs":"a"}`, `v1: .spec.mode was absent`, ".spec.mode"},
 		{
 			"fields of an element", "v1.spec.ports.protocol--khezz10r11j5",
 			`{"value":"UDP","path":["spec","ports",{"name":"dns","port":53},"protocol"]}`, `v1: .spec.ports[name=dns,port=53].protocol = "UDP"`, ".spec.ports[].protocol",
@@ -22,18 +22,18 @@ func TestDescribe(t *testing.T) {
 			"keys that need quotes", "v1.metadata.labels.a-b--oucosfkmq65d", `{"value":"c","path":["metadata","labels","a/b"]}`,
 			`v1: .metadata.labels["a/b"] = "c"`, `.metadata.labels["a/b"]`,
 		},
-		{"an order", "v1.spec.ports", `{"order":[{"name":"b"},{"name":"a"}],"base":"a"}`, `v1: .spec.ports: the order of its elements`, ".spec.ports"},
+		{"an order", "v1.spec.ports", `{"order":[{"name":"b"},{"name":"a"}],"inputs":"a"}`, `v1: .spec.ports: the order of its elements`, ".spec.ports"},
 		{
-			"elements with the same keys", "v1.spec.ports", `{"order":[{"name":"b"}],"extra":[{"after":0,"value":{"name":"b"}}],"base":"a"}`,
+			"elements with the same keys", "v1.spec.ports", `{"order":[{"name":"b"}],"added":[{"after":0,"value":{"name":"b"}}],"inputs":"a"}`,
 			`v1: .spec.ports: the order of its elements, .spec.ports[] = {"name":"b"}`, ".spec.ports, .spec.ports[]",
 		},
 		{
 			"elements without keys", "v1.spec.hosts",
-			`{"list":{"was":"a b","parts":{"1":{"kept":[{"value":true,"path":["tls"]}],"alike":"c"}},"extra":[{"after":1,"value":{"name":"x"}}]}}`,
+			`{"list":{"length":2,"elements":{"1":{"was":"b","kept":[{"value":true,"path":["tls"]}],"alike":"c"}},"added":[{"after":1,"value":{"name":"x"}}]}}`,
 			`v1: .spec.hosts[1].tls = true, .spec.hosts[] = {"name":"x"}`, ".spec.hosts[].tls, .spec.hosts[]",
 		},
 		{
-			"several in one", "v1.spec", `{"parts":[{"value":1,"path":["a"]},{"absent":true,"path":["b","c"],"base":"a"}]}`,
+			"several in one", "v1.spec", `{"parts":[{"value":1,"path":["a"]},{"absent":true,"path":["b","c"],"inputs":"a"}]}`,
 			`v1: .spec.a = 1, .spec.b.c was absent`, ".spec.a, .spec.b.c",
 		},
 		{"nothing of webhookd's", "v1.spec", `{"values":1}`, `v1: `, ""},

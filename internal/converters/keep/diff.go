@@ -6,43 +6,53 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// Diff returns the entries that bring x back: x was converted to y, and y converts back to g, both
-// as in the package comment. X and g are objects of the layout's version. Diff only reads the
-// objects. With unknown, it also keeps fields that no schema knows and that g has, as the API
-// server may prune them from y. Restored is what Restore returned in the same conversion, or nil.
-//
-// Diff takes time in proportion to x and g, and the entries are valid until m is reset. It fails if
-// the context is done, or for an object with too many members.
-func Diff(ctx context.Context, m *Memory, x, g, y *jsondoc.Object, l *Layout, unknown bool, restored *Restored) ([]*Entry, error) {
-	if restored == nil {
-		restored = &Restored{}
+// A Conversion is an object x that was converted to y, and g, which y converts back to, as in the
+// package comment. Trace says where g's elements come from. The objects are not changed.
+type Conversion struct {
+	X, Y, G *jsondoc.Object
+	Trace   *Trace
+	Layout  *Layout // of the version of x and g
+	// Unknown says that x has fields that no schema knows. They are kept although g has them, since
+	// the API server may prune them from y.
+	Unknown bool
+	// Stored says that the objects are no fragments, so that they have all defaults.
+	Stored bool
+	// Restored is what [Restore] returned for y, or nil.
+	Restored *Restored
+}
+
+// Diff returns the entries that bring x back. It takes time in proportion to x and g, and the
+// entries are valid until m is reset. It fails if the context is done, or for an object with too
+// many members.
+func Diff(ctx context.Context, m *Memory, c *Conversion) ([]*Entry, error) {
+	if c.Restored == nil {
+		c.Restored = &Restored{}
 	}
-	d := &differ{walker: newWalker(ctx, g, l), arena: &m.arena, unknown: unknown, restored: restored}
-	if d.diff(x, y, l); d.err == nil && len(d.entries) > maxAnnotations {
-		d = &differ{walker: newWalker(ctx, g, l), arena: &m.arena, unknown: unknown, restored: restored, coarse: true}
-		d.diff(x, y, l)
+	d := &differ{Conversion: c, walker: newWalker(ctx, c.G), arena: &m.arena}
+	if d.diff(); d.err == nil && len(d.entries) > maxAnnotations {
+		d = &differ{Conversion: c, walker: newWalker(ctx, c.G), arena: &m.arena, coarse: true}
+		d.diff()
 	}
 	return d.entries, d.err
 }
 
 // A differ compares two values of one version, x and g.
 type differ struct {
+	*Conversion
 	walker // of g
 
-	arena    *arena
-	unknown  bool
-	restored *Restored
+	arena *arena
 	// coarse keeps what only x has as one entry, not leaf by leaf.
 	coarse  bool
 	within  int // how many lists without keys this is in
-	in      int // how many steps of the path have to be there for an entry below to return
 	entries []*Entry
 }
 
-func (d *differ) diff(x, y *jsondoc.Object, l *Layout) {
-	root := l.root(y)
-	d.metadata(d.member(x.Node, "metadata"), d.member(d.object, "metadata"), root.member("metadata", 1))
-	d.members(x.Node, d.object, root, isHead)
+func (d *differ) diff() {
+	root := d.Layout.root(d.X, d.Y, d.Trace)
+	x, g := d.part(d.X.Node, "metadata"), d.part(d.object, "metadata")
+	d.metadata(x, g, root.member("metadata", 1, d.object, d.X.Node))
+	d.members(d.X.Node, d.object, root, isHead)
 }
 
 // isHead reports whether a conversion must not change a member of an object, or may change only
@@ -51,7 +61,7 @@ func isHead[T string | []byte](name T) bool {
 	return string(name) == "apiVersion" || string(name) == "kind" || string(name) == "metadata"
 }
 
-func (d *differ) member(n *jsondoc.Node, name string) *jsondoc.Node {
+func (d *differ) part(n *jsondoc.Node, name string) *jsondoc.Node {
 	m, err := n.Member(name)
 	d.note(err)
 	return m
@@ -61,13 +71,13 @@ func (d *differ) member(n *jsondoc.Node, name string) *jsondoc.Node {
 // none.
 func (d *differ) metadata(x, g *jsondoc.Node, c cursor) {
 	for _, field := range []string{"labels", "annotations"} {
-		was, now := d.member(x, field), d.member(g, field)
+		was, now := d.part(x, field), d.part(g, field)
 		if was == nil && now == nil || was.SameText(now) || d.stopped() {
 			continue
 		}
-		d.push(Step{Name: "metadata"}, g)
-		d.push(Step{Name: field}, now)
-		d.members(was, now, c.member(field, 2), IsOwn)
+		d.push(PathElement{Name: "metadata"}, g)
+		d.push(PathElement{Name: field}, now)
+		d.members(was, now, c.member(field, 2, g, x), IsOwn)
 		d.pop()
 		d.pop()
 	}
@@ -75,15 +85,13 @@ func (d *differ) metadata(x, g *jsondoc.Node, c cursor) {
 
 // members compares the members of two objects, either of which may be nil.
 func (d *differ) members(x, g *jsondoc.Node, c cursor, leaveOut func(string) bool) {
-	d.note(jsondoc.Pairs(x, g, d.unknown, func(name string, a, b *jsondoc.Node) bool {
+	d.note(jsondoc.Pairs(x, g, d.Unknown, func(name string, a, b *jsondoc.Node) bool {
 		if leaveOut != nil && leaveOut(name) {
 			return true
 		}
-		in := d.in
-		d.push(Step{Name: name, data: c.userNamed(name)}, b)
-		d.value(a, b, c.member(name, len(d.path)))
+		d.push(PathElement{Name: name, data: c.userNamed(name)}, b)
+		d.value(a, b, c.member(name, len(d.path), g, x))
 		d.pop()
-		d.in = in
 		return !d.stopped()
 	}))
 }
@@ -91,22 +99,27 @@ func (d *differ) members(x, g *jsondoc.Node, c cursor, leaveOut func(string) boo
 // value compares two values, one of which may be nil.
 func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 	switch {
-	case d.stopped() || c.place != nil && c.place.Dropped:
-	case d.unknown && x != nil && c.unknown():
-		if !d.restored.survived[survivor(d.path, x)] {
+	case d.stopped() || c.place.dropped():
+	case d.Unknown && x != nil && c.unknown():
+		if !d.Restored.unknown[survivor(d.path, x)] {
 			d.add(Entry{value: x.Text()}, c)
 		}
 	case x == nil:
 		d.absent(g, c)
 	case g == nil:
-		d.missing(c)
-		d.only(x, c.nothing(len(d.path)))
-	case x.SameText(g) && !d.unknown:
+		before := d.missing(c)
+		d.only(x, c)
+		d.watched = d.watched[:before]
+	case x.SameText(g) && !d.Unknown:
+	case c.isDefaultContainer(g):
+		if !same(x, g) { // Restore does not see what is filled in
+			d.keep(Entry{value: x.Text()}, g, c)
+		}
 	case x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map && d.goesInto(x):
 		d.objects(x, g, c)
 	case x.Kind() == jsondoc.Array && g.Kind() == jsondoc.Array && d.goesInto(x):
 		d.lists(x, g, c)
-	case d.gained(c) && c.filled(x):
+	case d.newlyMapped(nil, c) && c.isFilled(x, true):
 	case !same(x, g):
 		d.keep(Entry{value: x.Text()}, g, c)
 	}
@@ -114,31 +127,25 @@ func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 
 // objects compares two objects, as elements if the other version has this one in a list.
 func (d *differ) objects(x, g *jsondoc.Node, c cursor) {
-	if c.place == nil || !c.place.Element {
-		d.both(c)
+	switch {
+	case c.place == nil || !c.place.Element:
 		d.members(x, g, c, nil)
-		return
-	}
-	e := c.alone()
-	if d.within >= maxNested {
+	case d.within >= maxNested:
 		d.keep(Entry{value: x.Text()}, g, c)
-		return
-	}
-	if kept := d.part(x, g, e); len(kept) > 0 {
-		d.add(Entry{kind: isList, list: &listEntry{
-			was: []stamps{one(stampOf(digest(g)))}, parts: []listPart{{0, kept, likeness(g, e)}},
-		}}, c)
+	default:
+		e := c.alone()
+		if kept := d.inElement(x, g, e); len(kept) > 0 {
+			d.add(Entry{kind: isList, list: &listEntry{length: 1, elements: []*keptElement{keptElementOf(0, g, e, kept)}}}, c)
+		}
 	}
 }
 
-// part compares two elements, where paths start again.
-func (d *differ) part(x, g *jsondoc.Node, c cursor) []*Entry {
-	if !d.unknown && x.SameText(g) {
+// inElement compares two elements, where paths start again.
+func (d *differ) inElement(x, g *jsondoc.Node, c cursor) []*Entry {
+	if !d.Unknown && x.SameText(g) {
 		return nil
 	}
-	sub := &differ{
-		walker: d.startingAt(g), arena: d.arena, unknown: d.unknown, restored: d.restored, coarse: d.coarse, within: d.within + 1,
-	}
+	sub := &differ{Conversion: d.Conversion, walker: d.startingAt(g), arena: d.arena, coarse: d.coarse, within: d.within + 1}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, c, nil)
 	} else {
@@ -148,85 +155,100 @@ func (d *differ) part(x, g *jsondoc.Node, c cursor) []*Entry {
 	return sub.entries
 }
 
-// both notes that x and g have an object or a list at the path.
-func (d *differ) both(c cursor) {
-	if c.required() && !c.missing() {
-		d.in = len(d.path)
-	}
-}
-
-// only keeps a value that g lacks, leaf by leaf, as server-side apply sees them.
+// only keeps a value that g lacks, leaf by leaf, as server-side apply sees them. Restore fills in
+// defaults of rules in the objects that it makes.
 func (d *differ) only(x *jsondoc.Node, c cursor) {
-	if c.oneSided() && c.filled(x) || d.gained(c) && c.filled(x) {
-		return // the schema fills it in again
-	}
 	before := len(d.entries)
 	switch {
+	case !c.tracked && c.isFilled(x, d.Stored):
 	case d.coarse && !c.place.drops():
 		d.keep(Entry{value: x.Text()}, nil, c)
-	case x.Kind() == jsondoc.Map && !d.isEmpty(x) && d.goesInto(x):
+	case x.Kind() == jsondoc.Map && d.goesInto(x):
 		if d.members(x, nil, c, nil); len(d.entries) == before && !c.place.drops() {
-			d.keep(Entry{value: []byte("{}")}, nil, c) // the schema fills in the rest
+			d.keep(Entry{value: []byte("{}")}, nil, c)
 		}
-	case x.Kind() == jsondoc.Array && d.goesInto(x) && (d.onlyElements(d.elements(x), c) || d.onlyBehindFirst(d.elements(x), c)):
+		d.withoutDefaults(x, c)
+	case x.Kind() == jsondoc.Array && d.goesInto(x) && (d.onlyKeyed(d.elements(x), c) || d.onlyBehindFirst(d.elements(x), c)):
 	default:
 		d.keep(Entry{value: x.Text()}, nil, c)
 	}
 }
 
-// absent keeps that x has nothing where g has a value. All of g is its base, so an edit of a part
-// is an edit of the whole. What the schema fills in is not kept: a manifest in Git that leaves it
-// to the API server converts without annotations.
+// withoutDefaults keeps that an object has nothing where a rule would fill something in.
+func (d *differ) withoutDefaults(x *jsondoc.Node, c cursor) {
+	c.place.eachDefault(func(name string, _ *Place) {
+		if d.part(x, name) != nil {
+			return
+		}
+		d.push(PathElement{Name: name}, nil)
+		d.keep(Entry{kind: isAbsent}, nil, c.member(name, len(d.path), nil, x))
+		d.pop()
+	})
+}
+
+// absent keeps that x has nothing where g has a value, unless the rules have come to map a value
+// that returned in this conversion. A manifest that leaves a default to the API server has nothing
+// either.
 func (d *differ) absent(g *jsondoc.Node, c cursor) {
-	if !c.schemaFills(g) && !d.allGained(g, c) {
+	if !d.newlyMapped(g, c) && (c.given || !fills(c.schema, g)) {
 		d.keep(Entry{kind: isAbsent}, g, c)
 	}
 }
 
-// allGained reports whether all leaves of g are gained.
-func (d *differ) allGained(g *jsondoc.Node, c cursor) bool {
-	if len(d.restored.gained) == 0 || d.gained(c) || g.Kind() != jsondoc.Map || d.isEmpty(g) {
-		return d.gained(c) && !c.fallback(g)
+// newlyMapped reports whether all leaves of g come from kept values that returned in this
+// conversion although the other version showed nothing of them: the rules map them only by now.
+func (d *differ) newlyMapped(g *jsondoc.Node, c cursor) bool {
+	if len(d.Restored.newlyMapped) == 0 || c.conditional {
+		return false
+	}
+	if c.tracked && c.there != nil && d.Restored.newlyMapped[c.there] {
+		return true
+	}
+	if c.hasUnit() {
+		for i := range c.unit.other {
+			if d.Restored.newlyMaps(c.unitScope.there, c.unit.other[i].Path) {
+				return true
+			}
+		}
+	}
+	if g.Kind() != jsondoc.Map || d.isEmpty(g) {
+		return false
 	}
 	all := true
 	d.note(g.Each(func(name string, m *jsondoc.Node) bool {
-		all = d.allGained(m, c.member(name, len(d.path)+1))
+		all = d.newlyMapped(m, c.member(name, len(d.path)+1, g, nil))
 		return all
 	}))
 	return all
 }
 
-// gained reports whether the other version has got this place, or its unit, from a kept value
-// although it showed nothing: the rules have grown.
-func (d *differ) gained(c cursor) bool {
-	if len(d.restored.gained) == 0 || c.conditional {
-		return false
-	}
-	if c.tracked && c.peer != nil {
-		return d.restored.gained[c.peer]
-	}
-	for _, m := range c.unit.places(false) {
-		if n, err := find(c.unitPeer, m.Path); err == nil && n != nil && d.restored.gained[n] {
-			return true
-		}
-	}
-	return false
-}
-
-// keep adds an entry for the path, with the digests of its unit.
+// keep adds an entry for the path, with the digest of its inputs.
 func (d *differ) keep(e Entry, g *jsondoc.Node, c cursor) {
-	absent := e.kind == isAbsent
-	e.base, e.shown, e.watch = one(d.base(g, c, true)), one(d.shown(c, absent || d.lacks(g), true)), one(d.watch(c, absent, true))
-	if e.shown.first.any {
-		e.shownBy = d.otherVersion
-	}
+	e.inputs = d.inputs(g, c, &e).ofObject(d.path, c)
 	d.add(e, c)
 }
 
 // add adds an entry for the path.
 func (d *differ) add(e Entry, c cursor) {
-	e.path, e.in, e.twoSided = d.arena.path(d.path), max(e.in, min(d.in, usualIn(d.path))), !c.oneSided()
+	e.path, e.around, e.of = d.arena.path(d.path), c.around, c.claim(false)
+	if e.kind == isAbsent || len(e.path) > 0 && e.path[0].Name == "metadata" {
+		e.around = usualAround(e.path) // without the value around there is nothing to remove
+	}
 	d.entries = append(d.entries, d.arena.entry(e))
+}
+
+// claim returns the unit of the place, and its scope in the version that is converted from: in the
+// object itself, or in that of the other version.
+func (c cursor) claim(there bool) claim {
+	switch {
+	case c.unit == nil && c.opaque:
+		return claim{unit: "opaque"}
+	case c.unit == nil:
+		return claim{}
+	case there:
+		return claim{c.unit.id, c.unitScope.there}
+	}
+	return claim{c.unit.id, c.unitScope.own}
 }
 
 // goesInto reports whether the parts of a value have paths that are not too long.
@@ -239,6 +261,6 @@ func (d *differ) goesInto(n *jsondoc.Node) bool {
 }
 
 func (d *differ) isEmpty(n *jsondoc.Node) bool {
-	d.member(n, "") // Len has no error
+	d.part(n, "") // Len has no error
 	return n.Len() == 0
 }

@@ -17,12 +17,7 @@ func digest(n *jsondoc.Node) uint64 {
 			return sum
 		}
 	case jsondoc.Array:
-		sum := hashed(offset64, []byte{'['})
-		_ = n.Filter(func(_ []byte, m jsondoc.Member) bool {
-			sum = mixed(sum*prime64 ^ digest(m.Node()))
-			return true
-		})
-		return sum
+		return digestElements(n, digest)
 	case jsondoc.String:
 		literal := n.Text()
 		if literal = literal[1 : len(literal)-1]; bytes.IndexByte(literal, '\\') < 0 {
@@ -43,34 +38,36 @@ func digest(n *jsondoc.Node) uint64 {
 	return hashed(offset64, n.Text()) // also of an object with too many members
 }
 
+// digestElements is the digest of a list.
+func digestElements(n *jsondoc.Node, digest func(*jsondoc.Node) uint64) uint64 {
+	sum := hashed(offset64, []byte{'['})
+	_ = n.Filter(func(_ []byte, m jsondoc.Member) bool {
+		sum = mixed(sum*prime64 ^ digest(m.Node()))
+		return true
+	})
+	return sum
+}
+
 // digestMembers is the digest of an object without some members.
 func digestMembers(n *jsondoc.Node, leaveOut func(string) bool) (uint64, error) {
+	return sumMembers(n, func(name []byte, m *jsondoc.Node) (uint64, bool) {
+		if leaveOut != nil && leaveOut(string(name)) {
+			return 0, false
+		}
+		return digest(m), true
+	})
+}
+
+// sumMembers is the digest of an object, of digests of its members.
+func sumMembers(n *jsondoc.Node, digest func(name []byte, m *jsondoc.Node) (sum uint64, counts bool)) (uint64, error) {
 	sum := uint64(0)
 	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
-		if leaveOut == nil || !leaveOut(string(name)) {
-			sum += mixed(hashed(offset64, name) ^ mixed(digest(m.Node())))
+		if s, counts := digest(name, m.Node()); counts {
+			sum += mixed(hashed(offset64, name) ^ mixed(s))
 		}
 		return true
 	})
 	return mixed(hashed(offset64, []byte{'{'}) ^ sum), err
-}
-
-// digestUnfilled is the digest of a value without what its schema fills in.
-func digestUnfilled(n *jsondoc.Node, s *crdschema.Node) uint64 {
-	if n.Kind() != jsondoc.Map || s == nil {
-		return digest(n)
-	}
-	sum := uint64(0)
-	err := n.Filter(func(name []byte, m jsondoc.Member) bool {
-		if !fills(s.PropertyNamed(name), m.Node()) {
-			sum += mixed(hashed(offset64, name) ^ mixed(digestUnfilled(m.Node(), memberNamed(s, name))))
-		}
-		return true
-	})
-	if err != nil {
-		return digest(n) // too many members
-	}
-	return mixed(hashed(offset64, []byte{'{'}) ^ sum)
 }
 
 // isCanonical reports whether a number is spelt as CanonicalNumber spells it, as nearly all are.

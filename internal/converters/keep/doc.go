@@ -1,42 +1,41 @@
 // Package keep keeps what one version of an object says and another version cannot, in annotations
 // of the object at the other version, so that no conversion loses anything.
 //
+// The reverse conversion is a function of the places that it reads. A kept value is its remembered
+// result, stored with one digest of what was read: the inputs. If the inputs are the same, the
+// remembered value returns. If not, someone has edited them, and the function's result is shown.
+//
 // Let x be an object at version A, y the result of converting x to version B, and g the result of
-// the reverse conversion of y. Clients of A see g until someone edits y. Where g differs from x,
-// the value of x has to be kept:
+// the reverse conversion of y: what clients of A see until someone edits y. A conversion is one
+// pass:
 //
-//   - [Diff] compares x with g and returns an [Entry] for each leaf that differs.
-//   - [Stored] adds to the entries what g will be after the API server has filled in B's defaults.
-//   - [Put] writes the entries into annotations of y.
+//   - [Take] removes the annotations of both versions from x, and returns the entries of B.
+//   - The caller converts x to y, and notes in a [Trace] where elements of lists come from.
+//   - [Restore] puts the entries back into y whose inputs x still shows.
+//   - [Defaults] fills in the defaults of B.
+//   - The caller converts y back to g.
+//   - [Diff] compares x with g, and returns an [Entry] for each leaf that differs, with the digest
+//     of its inputs in y.
+//   - [Put] writes these entries into annotations of y.
 //
-// Later y, edited or not, is converted to A, and g is the result of that:
+// # Inputs
 //
-//   - [Take] removes the annotations from y and returns the entries of A.
-//   - [Restore] puts the entries that are still valid back into g.
+// The inputs of a value are the counterpart of its place, or the places of B that its [Unit] has.
+// Of some of these only their presence counts. A place that is absent adds nothing to the digest,
+// and neither does a value that B's schema fills in, or the order of members. So a value of which B
+// shows nothing has no inputs. It returns as long as B shows something of as many steps of its path
+// as it did: a removed object or element does not come back.
 //
-// Each conversion does both: Take, convert, Restore, convert back, Diff, Stored, Put. Each of them
-// looks at an object once.
-//
-// # When an entry is valid
-//
-// An entry has a base: a digest of g at the time its value was kept. If g still has that digest, no
-// one has edited the value, and it returns. Otherwise someone has, and g wins. So a kept value
-// never hides an edit. If g has no value, the base is empty. An entry also has a digest of what B
-// itself shows, since that may be edited without a change of g.
-//
-// Places that belong together are a [Unit], and the base of each is a digest of all of them. Every
-// other leaf is its own unit.
-//
-// An entry also says how many steps of its path have to be there. It does not bring back a removed
-// object or element, but it makes again what B has no place for.
+// A value in what an expression makes is computed from places that are not known one by one. Such
+// values may contradict x. [Restored.Claims] has their units, and the caller finds out by a further
+// conversion without them ([Disputed], [Without]).
 //
 // # Lists
 //
-// Elements with keys are identified by their keys. If keys repeat in x, they identify the first
-// element with them. The others return behind one with their keys, or not at all. For other lists,
-// an entry has the digests of all elements of g. Elements with the same digest are the same,
-// wherever they are. An edited element is still the same if it is at its place and half of its
-// leaves are unchanged.
+// Elements with keys are known by their keys in g. If those repeat, or for a list without keys, an
+// entry has a digest of each element that something is kept of: of what B shows of it. Elements are
+// found again at their places, or else by their order. An edited element is still the same if half
+// of its leaves are unchanged.
 //
 // # What the package knows
 //

@@ -1,46 +1,35 @@
 package keep
 
 import (
-	"slices"
 	"strconv"
-
-	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// An Entry is a kept value: what x has at a path where g has something else.
+// An Entry is a kept value: what the object has at a path where the conversion back gives something
+// else.
 type Entry struct {
 	path Path
 	kind entryKind
 	// value is the JSON of an isValue.
 	value []byte
-	// list is what is kept of a list without keys. order has the keys of a list with keys.
-	list  *listEntry
+	// list is what is kept of a list without keys.
+	list *listEntry
+	// order has the keys of a list with keys, and added the elements that no key identifies.
 	order [][]Key
-	// lone are the indexes in order of elements that g lacked. extra are elements that no key
-	// identifies, behind those of the order.
-	lone  []int
-	extra []extra
-	// base is the digest of g's unit, second as the API server's defaults change g.
-	base stamps
-	// shown is what the other version, shownBy, itself shows of the unit. ShownBy is "" if that is
-	// nothing.
-	shown   stamps
-	shownBy string
-	// watch is the digest of the units that read whether there is something where the value makes
-	// or removes something.
-	watch stamps
-	// in is how many steps of the path have to be there for the value to return. The rest is made.
-	in int
-	// whole is the whole object that the entries are in, for Unedited.
-	whole stamps
-	// twoSided says that the other version may have a counterpart. Annotations do not store it.
-	twoSided bool
+	added []added
+	// inputs is the digest of what the other version shows of the places that the value is
+	// computed from.
+	inputs stamp
+	// around is how many steps of the path the other version shows something of. The value returns
+	// only if it still does.
+	around int
+	// object is the digest of what the whole object showed, for Unedited.
+	object stamp
+	// of is the unit, and scope what it is in. Annotations do not store them.
+	of claim
 }
 
-// TwoSided reports whether the other version may show something of any of the entries.
-func TwoSided(entries []*Entry) bool {
-	return slices.ContainsFunc(entries, func(e *Entry) bool { return e.twoSided })
-}
+// isPresence reports whether an entry only says that there is an object or an element.
+func (e *Entry) isPresence() bool { return e.kind == isValue && string(e.value) == "{}" }
 
 type entryKind int
 
@@ -51,8 +40,8 @@ const (
 	isOrder
 )
 
-// usualIn is the value of in that annotations omit.
-func usualIn(path Path) int { return max(len(path)-1, 0) }
+// usualAround is the value of around that annotations omit.
+func usualAround(path Path) int { return max(len(path)-1, 0) }
 
 // appendJSON appends the entry as annotations store it. With withPath it adds the path without its
 // first steps, as many as behind says.
@@ -68,28 +57,16 @@ func (e *Entry) appendJSON(dst []byte, withPath bool, behind int) []byte {
 		dst = e.list.appendJSON(dst)
 	case isOrder:
 		dst = appendArray(append(dst, `{"order":`...), e.order, appendKeys)
-		if len(e.lone) > 0 {
-			dst = appendArray(append(dst, `,"lone":`...), e.lone, func(dst []byte, place int) []byte {
-				return strconv.AppendInt(dst, int64(place), 10)
-			})
-		}
+		dst = appendAdded(dst, e.added)
 	}
-	dst = appendExtra(dst, e.extra)
-	if e.base != (stamps{}) {
-		dst = append(e.base.appendTo(append(dst, `,"base":"`...)), '"')
+	if e.inputs.any {
+		dst = append(e.inputs.appendTo(append(dst, `,"inputs":"`...)), '"')
 	}
-	if e.shownBy != "" {
-		dst = jsondoc.AppendString(append(dst, `,"shown":`...), e.shownBy)
-		dst = append(e.shown.appendTo(append(dst[:len(dst)-1], ':')), '"')
+	if e.object.any {
+		dst = append(e.object.appendTo(append(dst, `,"object":"`...)), '"')
 	}
-	if e.watch != (stamps{}) {
-		dst = append(e.watch.appendTo(append(dst, `,"watch":"`...)), '"')
-	}
-	if e.whole != (stamps{}) {
-		dst = append(e.whole.appendTo(append(dst, `,"whole":"`...)), '"')
-	}
-	if e.in != usualIn(e.path) {
-		dst = strconv.AppendInt(append(dst, `,"in":`...), int64(e.in), 10)
+	if e.around != usualAround(e.path) {
+		dst = strconv.AppendInt(append(dst, `,"in":`...), int64(e.around), 10)
 	}
 	if withPath {
 		dst = e.path[behind:].appendJSON(append(dst, `,"path":`...))
@@ -112,13 +89,19 @@ func appendArray[T any](dst []byte, all []T, appendOne func([]byte, T) []byte) [
 	return append(dst, ']')
 }
 
-// NewPlaces returns how many of the entries are for places that the others have none for.
-func NewPlaces(entries, others []*Entry) int {
-	known := make(map[string]bool, len(others))
-	for _, e := range others {
-		known[e.place()] = true
-	}
-	return len(entries) - len(slices.DeleteFunc(slices.Clone(entries), func(e *Entry) bool { return !known[e.place()] }))
+// An added element is one that the other version does not show and no key identifies. It follows
+// the element at an index, or is before all: -1.
+type added struct {
+	after int
+	value []byte
 }
 
-func (e *Entry) place() string { return string(e.path.appendJSON(nil)) }
+func appendAdded(dst []byte, all []added) []byte {
+	if len(all) == 0 {
+		return dst
+	}
+	return appendArray(append(dst, `,"added":`...), all, func(dst []byte, a added) []byte {
+		dst = strconv.AppendInt(append(dst, `{"after":`...), int64(a.after), 10)
+		return append(append(append(dst, `,"value":`...), a.value...), '}')
+	})
+}

@@ -43,12 +43,14 @@ func named(path Path) string {
 func hostileAnnotations() []hostile {
 	deep := Names(slices.Repeat([]string{"a"}, maxSteps/2)...)
 	long := Names(slices.Repeat([]string{"a"}, 100_000)...)
-	list := func(size int) string { return `{"l":[` + repeated(size, numbered(`{"x":%d}`)) + `]}` }
+	list := func(size int) string { // of fewer elements than maxElements
+		return `{"l":[` + repeated(size, numbered(`{"x":%d,"long":"`+strings.Repeat("a", 90)+`"}`)) + `]}`
+	}
 	keyed := func(size int) string { return `{"l":[` + repeated(size, numbered(`{"name":"n%d"}`)) + `]}` }
 	entries := func(size int) string { return `{"m":{` + repeated(size, numbered(`"k%d":{"x":1}`)) + `}}` }
 	return []hostile{
-		{"a long name", Prefix + "v1" + strings.Repeat(".a", 100_000), same1(`{"value":1}`), nil},
-		{"a long name of one word", Prefix + "v1.spec." + strings.Repeat("a", 200_000), same1(`{"value":1}`), nil},
+		{"a long name", Prefix + "v1" + strings.Repeat(".a", 100_000), same0(`{"value":1}`), nil},
+		{"a long name of one word", Prefix + "v1.spec." + strings.Repeat("a", 200_000), same0(`{"value":1}`), nil},
 		{"a long path", named(long), func(size int) string {
 			return `{"value":1,"path":[` + repeated(size, same0(`"a"`)) + `]}`
 		}, nil},
@@ -80,31 +82,31 @@ func hostileAnnotations() []hostile {
 			return `{"order":[{` + repeated(size, numbered(`"k%d":1`)) + `}]}`
 		}, keyed},
 		{"a long order", named(Names("spec", "l")), func(size int) string {
-			return `{"order":[` + repeated(size/2, numbered(`{"name":"n%d"}`)) + `],"lone":[` + repeated(size/2, numbered("%d")) + `]}`
+			return `{"order":[` + repeated(size/2, numbered(`{"name":"n%d"}`)) + `],"added":[` + repeated(size/2, numbered(`{"after":%d,"value":1}`)) + `]}`
 		}, keyed},
 		{"an order of one element", named(Names("spec", "l")), func(size int) string {
 			return `{"order":[` + repeated(size, same0(`{"name":"n0"}`)) + `]}`
 		}, keyed},
 		{"many elements with the same keys", named(Names("spec", "l")), func(size int) string {
-			return `{"order":[` + repeated(size/4, numbered(`{"name":"n%d"}`)) + `],"extra":[` + repeated(size/2, same0(`{"after":99999,"value":{"name":"n0"}}`)) + `]}`
+			return `{"order":[` + repeated(size/4, numbered(`{"name":"n%d"}`)) + `],"added":[` + repeated(size/2, same0(`{"after":99999,"value":{"name":"n0"}}`)) + `]}`
 		}, keyed},
-		{"digests of many elements", named(Names("spec", "l")), func(size int) string {
-			return `{"list":{"was":"` + strings.Repeat("a ", min(size, maxElements)) + `"}}`
+		{"many elements without keys", named(Names("spec", "l")), func(size int) string {
+			return `{"list":{"length":1,"elements":{` + repeated(size, numbered(`"%d":{"was":"a"}`)) + `}}}`
 		}, list},
-		{"parts of elements that are not there", named(Names("spec", "l")), func(size int) string {
-			return `{"list":{"was":"a","parts":{` + repeated(size, numbered(`"%d":{"kept":[]}`)) + `}}}`
+		{"values of many elements without keys", named(Names("spec", "l")), func(size int) string {
+			return `{"list":{"length":1,"elements":{` + repeated(size, numbered(`"%d":{"was":"a","kept":[{"value":1,"path":["y"]}],"alike":"a"}`)) + `}}}`
 		}, list},
 		{"much that an element is like", named(Names("spec", "l")), func(size int) string {
-			return `{"list":{"was":"a b","parts":{"0":{"kept":[{"value":1,"path":["y"]}],"alike":"` + strings.Repeat("a ", size/2) + `"}}}}`
+			return `{"list":{"length":2,"elements":{"0":{"was":"a","kept":[{"value":1,"path":["y"]}],"alike":"` + strings.Repeat("a ", size/2) + `a"}}}}`
 		}, func(int) string { return `{"l":[{"a":1},{"b":2}]}` }},
 		{"many elements more", named(Names("spec", "l")), func(size int) string {
-			return `{"list":{"was":"` + strings.Repeat("b ", min(size/4, maxElements)) + `","extra":[` + repeated(size/2, same0(`{"after":99999,"value":1}`)) + `]}}`
-		}, list},
+			return `{"list":{"length":2,"elements":{` + repeated(size/2, numbered(`"%d":{"was":"a"}`)) + `},"added":[` +
+				repeated(size/2, same0(`{"after":-1,"value":1}`)) + `]}}`
+		}, func(int) string { return `{"l":[{"a":1},{"b":2}]}` }},
 		{"lists in lists", named(Names("spec", "l")), func(size int) string {
-			const before, after = `{"list":{"was":"a","parts":{"0":{"kept":[`, `]}}}`
-			n := maxNested - 1
-			return before + strings.Repeat(`{"path":["x"],"list":{"was":"a","parts":{"0":{"kept":[`, n) + repeated(size/2, numbered(`{"value":1,"path":["x%d"]}`)) +
-				strings.Repeat(`]}}}}`, n) + after + `}`
+			const before, after = `"list":{"length":1,"elements":{"0":{"was":"a","kept":[`, `]}}}}`
+			return "{" + before + strings.Repeat(`{"path":["x"],`+before, maxNested-1) + repeated(size/2, numbered(`{"value":1,"path":["x%d"]}`)) +
+				strings.Repeat(after, maxNested)
 		}, func(int) string { return `{"l":` + strings.Repeat(`[{"x":`, 80) + "1" + strings.Repeat("}]", 80) + "}" }},
 		{"a deep value", named(Names("spec", "l")), func(size int) string {
 			return `{"value":` + strings.Repeat("[", min(size/4, 500)) + strings.Repeat("]", min(size/4, 500)) + `}`
@@ -121,24 +123,60 @@ func hostileAnnotations() []hostile {
 	}
 }
 
-func same1(text string) func(int) string { return func(int) string { return text } }
-
 // The cost of any annotation is linear in its size and in the size of the object.
-func TestHostileAnnotationsCostNoMoreThanTheirSize(t *testing.T) { //nolint:paralleltest // it counts what the process takes
+func TestHostileAnnotationsCostNoMoreThanTheirSize(t *testing.T) { //nolint:paralleltest // it measures
 	for _, h := range hostileAnnotations() {
 		t.Run(h.what, func(t *testing.T) {
 			costtest.Linear(t, 1<<17, func(size int) func() {
-				text, into := h.text(size), `{"spec":{}}`
+				into := `{"spec":{}}`
 				if h.into != nil {
 					into = `{"spec":` + h.into(size) + `}`
 				}
-				obj, read := parseTest(t, into), parseTest(t, into)
+				text, obj, x := h.text(size), parseTest(t, into), parseTest(t, into)
 				return func() {
 					kept, _ := takeText(t, h.name, text)
-					if _, err := Restore(t.Context(), &Memory{}, obj, read, kept, &Layout{OtherVersion: "v2"}); err != nil {
+					if _, err := Restore(t.Context(), &Memory{}, obj, x, nil, kept, &Layout{}); err != nil {
 						t.Error(err)
 					}
 					obj.Text()
+				}
+			})
+		})
+	}
+}
+
+// The entries of an object cost no more than its size, even if each element has some.
+func TestEntriesCostNoMoreThanTheirObject(t *testing.T) { //nolint:paralleltest // it measures
+	const list = "list"
+	mapOfList := &Layout{Root: &Place{Members: map[string]*Place{
+		"m": {Moved: true, Counterparts: []Counterpart{{Path: Names("l")}}, Of: list, Each: &Place{Scope: true}},
+	}}}
+	for name, test := range map[string]struct {
+		shown, element, lacks string // the other version's object and each of its elements; what they lack
+		layout                *Layout
+	}{
+		"a list without keys": {`{"l":[%s]}`, `{"k":"a%d"%s}`, `,"x":1`, &Layout{}},
+		"a list with keys":    {`{"l":[%s]}`, `{"k":"a%d"%s}`, `,"x":1`, &Layout{Root: &Place{Members: map[string]*Place{"l": {Keys: []string{"k"}}}}}},
+		"a map":               {`{"m":{%s}}`, `"a%d":{"b":1%s}`, `,"x":1`, &Layout{}},
+		"a map that the other version has as list": {`{"m":{%s}}`, `"a%d":{"b":1%s}`, `,"x":1`, mapOfList},
+	} {
+		t.Run(name, func(t *testing.T) {
+			costtest.Linear(t, 1<<16, func(size int) func() {
+				of := func(lacks string) string {
+					return fmt.Sprintf(test.shown, repeated(size, func(i int) string { return fmt.Sprintf(test.element, i, lacks) }))
+				}
+				c := &Conversion{X: parseTest(t, of(test.lacks)), Y: parseTest(t, of("")), G: parseTest(t, of("")), Layout: test.layout, Trace: &Trace{}}
+				if test.layout == mapOfList {
+					c.Y = parseTest(t, `{"l":[`+repeated(size, numbered(`{"k":"a%d","b":1}`))+`]}`)
+					elements := c.Trace.Add(list)
+					for i := range strings.Count(string(c.Y.Text()), "{") - 1 {
+						elements.Enter(Source{Index: i, Name: fmt.Sprintf("a%d", i)})
+					}
+				}
+				return func() {
+					if entries, err := Diff(t.Context(), &Memory{}, c); err != nil || len(entries) == 0 {
+						t.Error(len(entries), err)
+					}
 				}
 			})
 		})

@@ -5,14 +5,14 @@ package keep
 type Memory struct {
 	reader reader
 	arena  arena
-	forest forest
+	trie   trie
 }
 
 // Reset drops everything, and keeps some memory for the next object.
 func (m *Memory) Reset() {
 	m.reader.reset()
 	m.arena.reset()
-	m.forest.reset()
+	m.trie.reset()
 }
 
 // reading returns the reader of annotations, whose entries are in the memory.
@@ -25,14 +25,14 @@ func (m *Memory) reading() *reader {
 // never moved (BenchmarkKinds in converters/rules).
 type arena struct {
 	entries []Entry
-	steps   []Step
+	steps   []PathElement
 }
 
 // Limits of a chunk.
 const (
-	leastEntries, mostEntries = 8, 1 << 7
-	leastSteps, mostSteps     = 32, 1 << 9
-	leastKids, mostKids       = 16, 1 << 7
+	leastEntries, mostEntries   = 8, 1 << 7
+	leastSteps, mostSteps       = 32, 1 << 9
+	leastBranches, mostBranches = 16, 1 << 7
 )
 
 func (a *arena) entry(e Entry) *Entry {
@@ -46,7 +46,7 @@ func (a *arena) entry(e Entry) *Entry {
 // path returns a copy of a path.
 func (a *arena) path(p Path) Path {
 	if len(a.steps)+len(p) > cap(a.steps) {
-		a.steps = make([]Step, 0, max(leastSteps, len(p), min(2*cap(a.steps), mostSteps)))
+		a.steps = make([]PathElement, 0, max(leastSteps, len(p), min(2*cap(a.steps), mostSteps)))
 	}
 	first := len(a.steps)
 	a.steps = append(a.steps, p...)
@@ -57,20 +57,4 @@ func (a *arena) reset() {
 	clear(a.entries)
 	clear(a.steps)
 	a.entries, a.steps = a.entries[:0], a.steps[:0]
-}
-
-// A forest holds branches as an arena holds entries.
-type forest struct{ chunk []branch }
-
-func (f *forest) plant(b branch) *branch {
-	if len(f.chunk) == cap(f.chunk) {
-		f.chunk = make([]branch, 0, max(leastKids, min(2*cap(f.chunk), mostKids)))
-	}
-	f.chunk = append(f.chunk, b)
-	return &f.chunk[len(f.chunk)-1]
-}
-
-func (f *forest) reset() {
-	clear(f.chunk)
-	f.chunk = f.chunk[:0]
 }

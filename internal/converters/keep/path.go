@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A Step leads from a value to a part of it: to the member Name of an object, to the element of a
+// A PathElement leads from a value to a part of it: to the member Name of an object, to the element of a
 // list with the Keys, or, in a Unit, to the First element.
-type Step struct {
+type PathElement struct {
 	Name  string
 	Keys  []Key
 	First bool
@@ -22,20 +23,22 @@ type Step struct {
 type Key struct{ Name, Value string }
 
 // A Path leads from the root of an object, or from an element, to a value.
-type Path []Step
+type Path []PathElement
 
 // maxSteps limits the paths of entries. A value whose parts have longer paths is kept as a whole,
 // or many deep values would each have a long path.
 const maxSteps = 64
 
-func (s Step) equal(t Step) bool {
+func (s PathElement) equal(t PathElement) bool {
 	return s.Name == t.Name && s.First == t.First && slices.Equal(s.Keys, t.Keys)
 }
 
-func (p Path) equal(q Path) bool { return slices.EqualFunc(p, q, Step.equal) }
+func (p Path) equal(q Path) bool { return slices.EqualFunc(p, q, PathElement.equal) }
 
 // within reports whether the path leads to q or to a part of it.
 func (p Path) within(q Path) bool { return len(q) <= len(p) && p[:len(q)].equal(q) }
+
+func (p Path) inStatus() bool { return len(p) > 0 && p[0].Name == "status" }
 
 // String formats the path for messages, without the keys of maps and lists.
 func (p Path) String() string {
@@ -58,7 +61,7 @@ func (p Path) String() string {
 
 // appendJSON appends the path as an array: a string for a member, an object for an element.
 func (p Path) appendJSON(dst []byte) []byte {
-	return appendArray(dst, p, func(dst []byte, s Step) []byte {
+	return appendArray(dst, p, func(dst []byte, s PathElement) []byte {
 		if s.Keys == nil {
 			return jsondoc.AppendString(dst, s.Name)
 		}
@@ -85,17 +88,13 @@ func appendKeys(dst []byte, keys []Key) []byte {
 // maxKeys limits the fields that identify elements, as each element is searched for each of them.
 const maxKeys = 16
 
-// keyText returns the value of a key field as canonical JSON, and whether it may be one. It is like
-// itself if like has that text already, which costs no copy.
-func keyText(n *jsondoc.Node, like string) (string, bool) {
+// keyText returns the value of a key field as canonical JSON, and whether it may be one.
+func keyText(n *jsondoc.Node) (string, bool) {
 	switch n.Kind() {
 	case jsondoc.String:
 		literal := n.Text()
 		if bytes.IndexByte(literal, '\\') >= 0 {
 			return string(jsondoc.AppendString(nil, jsondoc.Unquote(literal))), true
-		}
-		if string(literal) == like {
-			return like, true
 		}
 		return string(literal), true
 	case jsondoc.Number:
@@ -108,21 +107,25 @@ func keyText(n *jsondoc.Node, like string) (string, bool) {
 	return "", false
 }
 
-// keysOf returns the keys of an element, and whether it has all fields.
-func keysOf(e *jsondoc.Node, fields []string) ([]Key, bool) {
-	return appendKeysOf(make([]Key, 0, len(fields)), e, fields, nil)
+// keyOf returns the value of a key field of an element, whose schema may fill it in.
+func keyOf(e *jsondoc.Node, field string, s *crdschema.Node) (string, bool) {
+	value, err := e.Member(field)
+	if text, has := s.Property(field).Default(); has && value == nil && err == nil {
+		value, err = parsed([]byte(text))
+	}
+	text, ok := keyText(value)
+	return text, ok && err == nil
 }
 
-// appendKeysOf appends the keys of an element, like others as far as they have the same text.
-func appendKeysOf(keys []Key, e *jsondoc.Node, fields []string, like []Key) ([]Key, bool) {
-	for i, field := range fields {
-		value, err := e.Member(field)
-		known := ""
-		if i < len(like) {
-			known = like[i].Value
-		}
-		text, ok := keyText(value, known)
-		if err != nil || !ok {
+// keysOf returns the keys of an element, and whether it has all fields.
+func keysOf(e *jsondoc.Node, fields []string, s *crdschema.Node) ([]Key, bool) {
+	return appendKeysOf(make([]Key, 0, len(fields)), e, fields, s)
+}
+
+func appendKeysOf(keys []Key, e *jsondoc.Node, fields []string, s *crdschema.Node) ([]Key, bool) {
+	for _, field := range fields {
+		text, ok := keyOf(e, field, s)
+		if !ok {
 			return nil, false
 		}
 		keys = append(keys, Key{field, text})
@@ -164,7 +167,7 @@ func elementOf(n *jsondoc.Node, keys []Key) (*jsondoc.Node, error) {
 	}
 	var found *jsondoc.Node
 	err := n.Each(func(_ string, e *jsondoc.Node) bool {
-		if hasKeys(e, keys) {
+		if hasKeys(e, keys, nil) {
 			found = e
 		}
 		return found == nil
@@ -172,14 +175,29 @@ func elementOf(n *jsondoc.Node, keys []Key) (*jsondoc.Node, error) {
 	return found, err
 }
 
-func hasKeys(e *jsondoc.Node, keys []Key) bool {
+// hasKeys reports whether an element has some keys. It copies no plain text (BenchmarkKinds in
+// converters/rules).
+func hasKeys(e *jsondoc.Node, keys []Key, s *crdschema.Node) bool {
 	for _, k := range keys {
 		value, err := e.Member(k.Name)
-		if text, ok := keyText(value, k.Value); err != nil || !ok || text != k.Value {
+		if err == nil && value.Kind() == jsondoc.String && string(value.Text()) == k.Value {
+			continue
+		}
+		if text, ok := keyOf(e, k.Name, s); !ok || text != k.Value {
 			return false
 		}
 	}
 	return true
+}
+
+// hasKey reports whether an element has a key field.
+func hasKey(e *jsondoc.Node, field string, s *crdschema.Node) bool {
+	value, err := e.Member(field)
+	if kind := value.Kind(); err == nil && (kind == jsondoc.String || kind == jsondoc.Bool) {
+		return true
+	}
+	_, ok := keyOf(e, field, s)
+	return ok
 }
 
 // A keyIndex finds elements by their keys.

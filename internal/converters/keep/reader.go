@@ -47,7 +47,7 @@ func (r *reader) annotation(name, of string, literal []byte) ([]*Entry, bool) {
 	if r.text = string(text); r.scan.Reset(text, jsondoc.MaxDepth) != nil {
 		return nil, false
 	}
-	whole := entryReader{Entry: r.entry(Entry{}), in: -1}
+	whole := entryReader{Entry: r.entry(Entry{}), around: -1}
 	var entries []*Entry
 	grouped := false
 	err := r.scan.Members(func(member []byte) (err error) {
@@ -88,7 +88,7 @@ func (r *reader) pathOf(name, of string, said Path, says bool) (Path, bool) {
 		_, rest, _ := splitName(name)
 		r.said = r.said[:0]
 		for word := range strings.SplitSeq(rest, ".") {
-			r.said = append(r.said, Step{Name: word})
+			r.said = append(r.said, PathElement{Name: word})
 		}
 		path = r.arena.path(r.said)
 	}
@@ -101,28 +101,28 @@ func (r *reader) pathOf(name, of string, said Path, says bool) (Path, bool) {
 type entryReader struct {
 	*Entry
 
-	kinds, in int
-	hasPath   bool
+	kinds, around int
+	hasPath       bool
 }
 
 // finish checks that an entry has one kind.
 func (e *entryReader) finish() bool {
-	e.Entry.in = e.in
+	e.Entry.around = e.around
 	return e.kinds == 1
 }
 
 // settle checks an entry that has its whole path.
 func (e *Entry) settle() bool {
-	if e.in < 0 {
-		e.in = usualIn(e.path)
+	if e.around < 0 {
+		e.around = usualAround(e.path)
 	}
-	return e.in <= len(e.path) && len(e.path) <= maxSteps
+	return e.around <= len(e.path) && len(e.path) <= maxSteps
 }
 
 // all reads a list of entries, with the path that each says.
 func (r *reader) all(within int) (all []*Entry, err error) {
 	err = r.scan.Elements(func() error {
-		e := entryReader{Entry: r.entry(Entry{}), in: -1}
+		e := entryReader{Entry: r.entry(Entry{}), around: -1}
 		err := r.scan.Members(func(member []byte) error { return r.member(&e, member, within) })
 		if err == nil && (!e.finish() || !e.hasPath) {
 			err = errFormat
@@ -152,24 +152,14 @@ func (r *reader) member(e *entryReader, name []byte, within int) (err error) {
 		e.kind = isOrder
 		e.order, err = r.order()
 		e.kinds++
-	case "lone":
-		err = r.scan.Elements(func() error {
-			i, err := r.int()
-			e.lone = append(e.lone, i)
-			return err
-		})
-	case "extra":
-		e.extra, err = r.extra()
-	case "base":
-		e.base, err = r.stamps()
-	case "shown":
-		e.shownBy, e.shown, err = r.shown()
-	case "watch":
-		e.watch, err = r.stamps()
-	case "whole":
-		e.whole, err = r.stamps()
+	case "added":
+		e.added, err = r.added()
+	case "inputs":
+		e.inputs, err = r.stamp()
+	case "object":
+		e.object, err = r.stamp()
 	case "in":
-		if e.in, err = r.int(); e.in < 0 {
+		if e.around, err = r.int(); e.around < 0 {
 			err = errFormat
 		}
 	case "path":
@@ -220,7 +210,7 @@ func (r *reader) str() (string, error) {
 func (r *reader) path() (Path, error) {
 	r.said = r.said[:0]
 	err := r.scan.Elements(func() (err error) {
-		s := Step{}
+		s := PathElement{}
 		if r.scan.Kind() == jsondoc.String {
 			s.Name, err = r.str()
 		} else {
@@ -284,10 +274,10 @@ func (r *reader) order() (order [][]Key, err error) {
 	return order, err
 }
 
-// extra reads elements that no key or digest identifies.
-func (r *reader) extra() (all []extra, err error) {
+// added reads elements that no key or digest identifies.
+func (r *reader) added() (all []added, err error) {
 	err = r.scan.Elements(func() error {
-		x, members := extra{}, 0
+		x, members := added{}, 0
 		err := r.scan.Members(func(name []byte) (err error) {
 			members++
 			switch string(name) {
@@ -316,90 +306,61 @@ func (r *reader) list(within int) (*listEntry, error) {
 	l := &listEntry{}
 	err := r.scan.Members(func(name []byte) (err error) {
 		switch string(name) {
-		case "was":
-			l.was, err = r.was()
-		case "parts":
-			err = r.scan.Members(func(name []byte) error { return r.part(l, name, within+1) })
-		case "extra":
-			l.extra, err = r.extra()
+		case "length":
+			l.length, err = r.int()
+		case "elements":
+			err = r.scan.Members(func(name []byte) error { return r.element(l, name, within+1) })
+		case "added":
+			l.added, err = r.added()
 		default:
 			err = errFormat
 		}
 		return err
 	})
-	if err == nil && len(l.was) > maxElements {
+	if err == nil && (l.length < 0 || l.length > maxElements) {
 		err = errFormat
 	}
 	return l, err
 }
 
-// part reads what is kept of an element. They are in the order of their indexes.
-func (r *reader) part(l *listEntry, name []byte, within int) error {
-	j, err := strconv.Atoi(string(name))
-	if last := len(l.parts) - 1; err != nil || last >= 0 && j <= l.parts[last].at {
+// element reads what is kept of an element. They are in the order of their indexes.
+func (r *reader) element(l *listEntry, name []byte, within int) error {
+	index, err := strconv.Atoi(string(name))
+	if last := len(l.elements) - 1; err != nil || index < 0 || index >= maxElements || last >= 0 && index <= l.elements[last].index {
 		return errFormat
 	}
-	p := listPart{at: j}
+	e := &keptElement{index: index}
 	err = r.scan.Members(func(name []byte) (err error) {
 		switch string(name) {
+		case "was":
+			e.was, err = r.stamp()
 		case "kept":
-			if p.kept, err = r.all(within); err == nil && slices.ContainsFunc(p.kept, func(e *Entry) bool { return !e.settle() }) {
+			if e.kept, err = r.all(within); err == nil && slices.ContainsFunc(e.kept, func(e *Entry) bool { return !e.settle() }) {
 				err = errFormat
 			}
 		case "alike":
-			p.alike, err = r.marks()
+			e.alike, err = r.marks()
 		default:
 			err = errFormat
 		}
 		return err
 	})
-	l.parts = append(l.parts, p)
+	if l.elements = append(l.elements, e); err == nil && !e.was.any {
+		err = errFormat
+	}
 	return err
 }
 
-func (r *reader) stamps() (stamps, error) {
+func (r *reader) stamp() (stamp, error) {
 	text, err := r.str()
 	if err != nil {
-		return stamps{}, err
+		return stamp{}, err
 	}
-	s, ok := parseStamps(text)
-	if !ok {
+	s, ok := parseStamp(text)
+	if !ok || !s.any {
 		return s, errFormat
 	}
 	return s, nil
-}
-
-// shown reads a version and what it showed.
-func (r *reader) shown() (by string, s stamps, err error) {
-	text, err := r.str()
-	if err != nil {
-		return "", s, err
-	}
-	by, text, ok := strings.Cut(text, ":")
-	if ok = ok && by != ""; ok {
-		s, ok = parseStamps(text)
-	}
-	if !ok {
-		return "", s, errFormat
-	}
-	return by, s, nil
-}
-
-// was reads the digests of a list's elements.
-func (r *reader) was() ([]stamps, error) {
-	text, err := r.str()
-	if err != nil || text == "" {
-		return nil, err
-	}
-	all := make([]stamps, 0, strings.Count(text, " ")+1)
-	for word := range strings.SplitSeq(text, " ") {
-		s, ok := parseStamps(word)
-		if !ok || !s.first.any {
-			return nil, errFormat
-		}
-		all = append(all, s)
-	}
-	return all, nil
 }
 
 func (r *reader) marks() ([]mark, error) {

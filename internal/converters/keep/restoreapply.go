@@ -2,6 +2,7 @@ package keep
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -12,24 +13,24 @@ func (b *branch) returns() bool {
 	if b.valid && (b.entry.kind == isValue || b.entry.kind == isList && b.node == nil) {
 		return true
 	}
-	return slices.ContainsFunc(b.kids, (*branch).returns)
+	return slices.ContainsFunc(b.children, (*branch).returns)
 }
 
 // changes reports whether an entry of a branch changes the object.
 func (b *branch) changes() bool {
-	return b.valid || b.order != nil || slices.ContainsFunc(b.kids, (*branch).changes)
+	return b.valid || b.order != nil || slices.ContainsFunc(b.children, (*branch).changes)
 }
 
 // apply restores the valid entries at a place and below it. It reports whether the value at the
 // place goes, since it was absent.
-func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
+func (r *restorer) apply(b *branch, n *jsondoc.Node) (goes bool) {
 	switch {
 	case r.stopped() || !b.changes():
 		return false
 	case b.valid && b.entry.kind == isValue:
 		r.replace(n, b.entry.value)
-		if b.gains() {
-			r.done.gains(n)
+		if b.newlyMapped() {
+			r.done.mapNewly(n)
 		}
 		return false
 	case b.valid && b.entry.kind == isAbsent:
@@ -39,10 +40,10 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node, depth int) (goes bool) {
 		return false
 	}
 	if n.Kind() == jsondoc.Map {
-		return r.applyMembers(b, n, depth)
+		return r.applyMembers(b, n)
 	}
 	if n.Kind() == jsondoc.Array {
-		r.distinctly(b, n, func() { r.applyElements(b, n, depth) })
+		r.distinctly(b, n, func() { r.applyElements(b, n) })
 	}
 	return false
 }
@@ -69,28 +70,28 @@ func (r *restorer) replace(n *jsondoc.Node, text []byte) {
 
 // applyMembers edits an object, and reports whether it goes: labels or annotations with nothing
 // left.
-func (r *restorer) applyMembers(b *branch, n *jsondoc.Node, depth int) bool {
+func (r *restorer) applyMembers(b *branch, n *jsondoc.Node) bool {
 	var gone []string
-	for _, kid := range b.kids {
-		name := kid.step.Name
+	for _, child := range b.children {
+		name := child.step.Name
 		switch {
-		case kid.step.Keys != nil:
-		case kid.node != nil && kid.node.Kind() != jsondoc.Null:
-			if r.apply(kid, kid.node, depth+1) {
+		case child.step.Keys != nil:
+		case child.node != nil && child.node.Kind() != jsondoc.Null:
+			if r.apply(child, child.node) {
 				gone = append(gone, name)
 			}
-		case kid.returns():
-			if made := r.made(kid); kid.cursor.fits(made) {
+		case child.returns():
+			if made := r.made(child); child.cursor.fits(made) {
 				v, err := jsondoc.RawValue(made)
 				r.note(err)
-				if kid.node != nil { // null
-					kid.node.Replace(v)
+				if child.node != nil { // null
+					child.node.Replace(v)
 				} else {
 					r.note(n.AppendMember(name, v))
 				}
-				r.gainBelow(kid, n)
+				r.mapNewly(child, n)
 			}
-		case kid.node != nil && kid.valid && kid.entry.kind == isAbsent:
+		case child.node != nil && child.valid && child.entry.kind == isAbsent:
 			gone = append(gone, name)
 		}
 	}
@@ -122,27 +123,27 @@ func nameSet(names []string) func(name []byte) bool {
 	return func(name []byte) bool { return all[string(name)] }
 }
 
-// gains reports whether a value returns where nothing was shown, though the other version may have
-// a place for it.
-func (b *branch) gains() bool {
-	return b.valid && b.entry.kind == isValue && b.entry.base == (stamps{}) && !b.cursor.oneSided() && !b.cursor.conditional
+// newlyMapped reports whether a value returns where the other version shows nothing, though it may
+// have a place for it.
+func (b *branch) newlyMapped() bool {
+	return b.valid && b.unshown && (b.cursor.tracked || b.cursor.unit != nil || b.cursor.place.isBound()) && !b.cursor.conditional
 }
 
-// gainBelow notes the gains of a branch that was made in n.
-func (r *restorer) gainBelow(b *branch, n *jsondoc.Node) {
-	if b.step.Keys != nil || !b.gainsBelow() {
+// mapNewly notes the newly mapped values of a branch that was made in n.
+func (r *restorer) mapNewly(b *branch, n *jsondoc.Node) {
+	if b.step.Keys != nil || !b.mapsNewly() {
 		return
 	}
 	m, err := n.Member(b.step.Name)
 	r.note(err)
-	r.done.gains(m)
-	for _, kid := range b.kids {
-		r.gainBelow(kid, m)
+	r.done.mapNewly(m)
+	for _, child := range b.children {
+		r.mapNewly(child, m)
 	}
 }
 
-func (b *branch) gainsBelow() bool {
-	return b.gains() || slices.ContainsFunc(b.kids, (*branch).gainsBelow)
+func (b *branch) mapsNewly() bool {
+	return b.newlyMapped() || slices.ContainsFunc(b.children, (*branch).mapsNewly)
 }
 
 // made returns the text of a value that entries make.
@@ -158,17 +159,17 @@ func (r *restorer) made(b *branch) []byte {
 	return list.Text()
 }
 
-// render is made without the list of a place with First.
+// render is made without the list of a place with First. Objects get the defaults of rules.
 func (b *branch) render() []byte {
-	if b.valid && b.entry.kind == isValue && (b.step.Keys == nil || len(b.entry.value) > len("{}")) {
+	if b.valid && b.entry.kind == isValue && !b.entry.isPresence() {
 		return b.entry.value
 	}
 	if b.isList() {
 		var items []item
-		for _, kid := range b.sorted() {
-			items = append(items, item{kid.step.Keys, kid.render()})
+		for _, child := range b.sorted() {
+			items = append(items, item{child.step.Keys, child.render()})
 		}
-		return arrayOf(textsOf(b.withExtra(items)))
+		return arrayOf(textsOf(b.withAdded(items)))
 	}
 	text := []byte{'{'}
 	add := func(name string, value []byte) {
@@ -180,21 +181,43 @@ func (b *branch) render() []byte {
 	for _, k := range b.step.Keys {
 		add(k.Name, []byte(k.Value))
 	}
-	for _, kid := range b.kids {
-		if kid.step.Keys == nil && kid.returns() {
-			add(kid.step.Name, kid.render())
+	for _, child := range b.children {
+		if child.step.Keys == nil && child.returns() && !b.isKey(child.step.Name) {
+			add(child.step.Name, child.render())
 		}
 	}
+	b.cursor.place.eachDefault(func(name string, p *Place) {
+		if child := b.find(PathElement{Name: name}); child == nil || !child.returns() && !(child.valid && child.entry.kind == isAbsent) {
+			add(name, p.Default)
+		}
+	})
 	return append(text, '}')
 }
 
+func (b *branch) isKey(name string) bool {
+	return slices.ContainsFunc(b.step.Keys, func(k Key) bool { return k.Name == name })
+}
+
+// eachDefault calls visit for each member that a rule fills in, by name.
+func (p *Place) eachDefault(visit func(name string, p *Place)) {
+	if p == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Members)) {
+		if m := p.Members[name]; m.Default != nil {
+			visit(name, m)
+		}
+	}
+	p.RuleSet.eachDefault(visit)
+}
+
 func (b *branch) isList() bool {
-	return slices.ContainsFunc(b.kids, func(k *branch) bool { return k.step.Keys != nil && k.returns() })
+	return slices.ContainsFunc(b.children, func(k *branch) bool { return k.step.Keys != nil && k.returns() })
 }
 
 // sorted returns the elements that return, in their kept order.
 func (b *branch) sorted() []*branch {
-	list := slices.DeleteFunc(slices.Clone(b.kids), func(k *branch) bool { return k.step.Keys == nil || !k.returns() })
+	list := slices.DeleteFunc(slices.Clone(b.children), func(k *branch) bool { return k.step.Keys == nil || !k.returns() })
 	if b.order == nil {
 		return list
 	}
@@ -228,33 +251,47 @@ type item struct {
 }
 
 // applyElements edits the elements of a list with keys.
-func (r *restorer) applyElements(b *branch, n *jsondoc.Node, depth int) {
+func (r *restorer) applyElements(b *branch, n *jsondoc.Node) {
+	keys := b.keysByNode(r.elements(n)) // kept values may be keys
 	var gone map[*jsondoc.Node]bool
 	var made []item
-	for _, kid := range b.kids {
+	for _, child := range b.children {
 		switch {
-		case kid.step.Keys == nil:
-		case kid.node != nil:
-			if r.apply(kid, kid.node, depth+1) {
+		case child.step.Keys == nil:
+		case child.node != nil:
+			if r.apply(child, child.node) {
 				if gone == nil {
 					gone = map[*jsondoc.Node]bool{}
 				}
-				gone[kid.node] = true
+				gone[child.node] = true
 			}
-		case kid.returns():
-			if text := kid.render(); kid.cursor.fits(text) {
-				made = append(made, item{kid.step.Keys, text})
+		case child.returns():
+			if text := child.render(); child.cursor.fits(text) {
+				made = append(made, item{child.step.Keys, text})
 			}
 		}
 	}
 	if len(gone) > 0 {
 		r.note(n.Filter(func(_ []byte, m jsondoc.Member) bool { return !gone[m.Node()] }))
 	}
-	if len(made) == 0 && (b.order == nil || !b.inOrder && !b.extra) {
+	if len(made) == 0 && (b.order == nil || !b.inOrder && !b.added) {
 		return
 	}
 	list := r.elements(n)
-	r.replace(n, arrayOf(textsOf(b.withExtra(b.arranged(list, b.others(list, made))))))
+	r.replace(n, arrayOf(textsOf(b.withAdded(b.arranged(list, keys, b.others(list, made))))))
+}
+
+// keysByNode returns the keys of the elements of a list whose order is kept.
+func (b *branch) keysByNode(list []*jsondoc.Node) map[*jsondoc.Node][]Key {
+	if b.order == nil {
+		return nil
+	}
+	all := make(map[*jsondoc.Node][]Key, len(list))
+	fields, _ := fieldsOf(b.order.order[0])
+	for _, e := range list {
+		all[e], _ = keysOf(e, fields, b.cursor.schema.Items())
+	}
+	return all
 }
 
 // others returns the new elements that are not duplicates of elements of the list.
@@ -265,17 +302,13 @@ func (b *branch) others(list []*jsondoc.Node, made []item) []item {
 
 // arranged returns the elements of a list and the new ones, in the kept order as far as that is
 // still valid.
-func (b *branch) arranged(list []*jsondoc.Node, late []item) []item {
+func (b *branch) arranged(list []*jsondoc.Node, keys map[*jsondoc.Node][]Key, late []item) []item {
 	var items []item
 	for _, e := range list {
-		items = append(items, item{text: e.Text()})
+		items = append(items, item{keys[e], e.Text()})
 	}
 	if b.order == nil {
 		return append(items, late...)
-	}
-	fields, _ := fieldsOf(b.order.order[0])
-	for i, e := range list {
-		items[i].keys, _ = keysOf(e, fields)
 	}
 	at := ranks(b.order.order)
 	byOrder := func(x, y item) int { return at(x.keys) - at(y.keys) }
@@ -320,4 +353,50 @@ func textsOf(items []item) [][]byte {
 		texts = append(texts, i.text)
 	}
 	return texts
+}
+
+// withAdded inserts the added elements of a list behind the ones that they followed, as far as
+// those are left, and elements with the keys of another one behind that: otherwise such an element
+// would take its place, and hide that someone has removed it.
+func (b *branch) withAdded(items []item) []item {
+	if b.order == nil || !b.added {
+		return items
+	}
+	fields, _ := fieldsOf(b.order.order[0])
+	present := make(map[string]int, len(items))
+	for i := range slices.Backward(items) {
+		present[index(items[i].keys)] = i
+	}
+	last, at := -1, make([]int, 0, len(b.order.order)) // the last one of the kept order that is left, for each
+	for _, keys := range b.order.order {
+		if i, found := present[index(keys)]; found {
+			last = i
+		}
+		at = append(at, last)
+	}
+	element, follow := b.cursor.anyElement(), map[int][]item{}
+	for _, e := range b.order.added {
+		i := -1
+		if j := min(e.after, len(at)-1); j >= 0 {
+			i = at[j]
+		}
+		n, err := parsed(e.value)
+		if err != nil || !element.fits(e.value) {
+			continue
+		}
+		keys, ok := keysOf(n, fields, b.cursor.schema.Items())
+		if ok {
+			first, found := present[index(keys)]
+			if !found {
+				continue
+			}
+			i = max(i, first)
+		}
+		follow[i] = append(follow[i], item{keys, e.value})
+	}
+	all := slices.Clone(follow[-1])
+	for i, one := range items {
+		all = append(append(all, one), follow[i]...)
+	}
+	return all
 }

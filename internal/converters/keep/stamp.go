@@ -2,10 +2,9 @@ package keep
 
 import (
 	"strconv"
-	"strings"
 )
 
-// A stamp is the digest of what is shown, or says that nothing is.
+// A stamp is a digest of what is shown, or says that nothing is.
 type stamp struct {
 	sum uint64
 	any bool
@@ -35,44 +34,6 @@ func parseStamp(text string) (stamp, bool) {
 	var room [16]byte
 	s := stampOf(sum)
 	return s, string(s.appendTo(room[:0])) == text
-}
-
-// stamps are what was shown when a value was kept, and what is shown once the API server has filled
-// in defaults, if that differs.
-type stamps struct {
-	first, second stamp
-	two           bool
-}
-
-func one(s stamp) stamps { return stamps{first: s} }
-
-// has reports whether the stamp is one of the two.
-func (s stamps) has(now stamp) bool { return now == s.first || s.two && now == s.second }
-
-// orElse adds a second stamp, if it differs.
-func (s *stamps) orElse(second stamp) {
-	if s.first != second {
-		s.second, s.two = second, true
-	}
-}
-
-// appendTo appends the stamps with a slash between them.
-func (s stamps) appendTo(dst []byte) []byte {
-	dst = s.first.appendTo(dst)
-	if s.two {
-		dst = s.second.appendTo(append(dst, '/'))
-	}
-	return dst
-}
-
-func parseStamps(text string) (s stamps, ok bool) {
-	first, second, two := strings.Cut(text, "/")
-	s.two = two
-	if s.first, ok = parseStamp(first); !ok {
-		return s, false
-	}
-	s.second, ok = parseStamp(second)
-	return s, ok
 }
 
 // A mark is the beginning of a leaf's digest.

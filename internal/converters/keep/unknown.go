@@ -85,7 +85,10 @@ func (s *Searcher) isElsewhere(name []byte) bool {
 			place, other = place.memberNamed(step), memberNamed(other, step)
 		}
 		if place.moved() {
-			other = place.Other
+			other = nil
+			if len(place.Counterparts) > 0 {
+				other = place.Counterparts[0].Schema
+			}
 		}
 	}
 	return place.moved() || place != nil && place.Unit != nil || other != nil || was.PreservesUnknown()

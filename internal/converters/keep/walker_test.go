@@ -49,13 +49,15 @@ func TestPutLooksAtTheDeadline(t *testing.T) {
 // The search for a common subsequence takes quadratic time, so it looks at the deadline.
 func TestTheSearchForElementsLooksAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	x, y := make([]stamp, 0, 1000), make([]stamp, 0, 1000)
+	l, now := &listEntry{}, make([]stamp, 0, 1000)
 	for i := range 1000 {
-		x, y = append(x, stampOf(uint64(i))), append(y, stampOf(uint64(3*i+1)))
+		l.elements = append(l.elements, &keptElement{index: i, was: stampOf(uint64(i))})
+		now = append(now, stampOf(uint64(3*i+1)))
 	}
+	never := func(int, int) bool { return false }
 	for left := range 20 {
 		c := &countdown{Context: t.Context(), left: left}
-		if _, _, err := matchElements(x, y, newDeadline(c)); !errors.Is(err, context.DeadlineExceeded) || c.late != 1 {
+		if _, err := matchElements(l, now, never, newDeadline(c)); !errors.Is(err, context.DeadlineExceeded) || c.late != 1 {
 			t.Errorf("after %d looks: %v, and %d more", left, err, c.late)
 		}
 	}

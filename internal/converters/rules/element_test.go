@@ -12,7 +12,7 @@ func elementCases() []engineCase {
 			samples: []sample{{
 				from: "v1beta1", rest: `,"l":[{"id":"x","name":"a"},{"name":"b"},{"id":"","name":"c"}]`,
 				want:     `,"l":[{"id":"x"},{"filter":{"name":"b"}},{"id":"","filter":{"name":"c"}}]`,
-				wantKept: `{"v1beta1.l":{"list":{"parts":{"0":{"kept":[{"path":["name"],"value":"a"}]}}}}}`,
+				wantKept: `{"v1beta1.l":{"list":{"elements":{"0":{"kept":[{"path":["name"],"value":"a"}]}},"length":3}}}`,
 			}},
 		},
 		{

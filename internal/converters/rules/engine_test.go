@@ -303,11 +303,11 @@ func listCases() []engineCase {
 				{from: "v1", rest: `,"spec":{"b":[{"name":"x"},{"name":"y"}]}`, want: `,"spec":{"a":["x","y"]}`},
 				{
 					from: "v1", rest: `,"spec":{"b":[{"name":"x","x":1},{"name":"y"}]}`, want: `,"spec":{"a":["x","y"]}`,
-					wantKept: `{"v1.spec.b":{"list":{"parts":{"0":{"kept":[{"path":["x"],"value":1}]}}}}}`,
+					wantKept: `{"v1.spec.b":{"list":{"elements":{"0":{"kept":[{"path":["x"],"value":1}]}},"length":2}}}`,
 				},
 				{
 					from: "v1", rest: `,"spec":{"b":[{"x":1},{"name":"y"}]}`, want: `,"spec":{"a":["y"]}`,
-					wantKept: `{"v1.spec.b":{"list":{"extra":[{"after":-1,"value":{"x":1}}]}}}`,
+					wantKept: `{"v1.spec.b":{"list":{"added":[{"after":-1,"value":{"x":1}}],"length":1}}}`,
 				},
 			},
 		},
@@ -321,7 +321,7 @@ func listCases() []engineCase {
 				{from: "v1beta1", rest: `,"spec":{"dataFrom":[{"key":"x"}]}`, want: `,"spec":{"dataFrom":[{"extract":{"key":"x"}}]}`},
 				{
 					from: "v1", rest: `,"spec":{"dataFrom":[{"extract":{"key":"x"},"find":{"path":"p"}}]}`, want: `,"spec":{"dataFrom":[{"key":"x"}]}`,
-					wantKept: `{"v1.spec.dataFrom":{"list":{"parts":{"0":{"kept":[{"in":0,"path":["find","path"],"value":"p"}]}}}}}`,
+					wantKept: `{"v1.spec.dataFrom":{"list":{"elements":{"0":{"kept":[{"in":0,"path":["find","path"],"value":"p"}]}},"length":1}}}`,
 				},
 			},
 		},
@@ -375,7 +375,7 @@ func listCases() []engineCase {
 				{from: "v1", rest: `,"spec":{"attributes":[{"name":"type","value":"x"}]}`, want: `,"spec":{"type":"x"}`},
 				{
 					from: "v1", rest: `,"spec":{"attributes":[{"name":"o"},{"name":"type","value":"x"}]}`, want: `,"spec":{"type":"x"}`,
-					wantKept: `{"v1.spec.attributes":{"lone":[0],"order":[{"name":"o"},{"name":"type"}]},"v1.spec.attributes--1yde3cefoj5oj":{"in":1,"path":["spec","attributes",{"name":"o"}],"value":{}}}`,
+					wantKept: `{"v1.spec.attributes":{"order":[{"name":"o"},{"name":"type"}]},"v1.spec.attributes--1yde3cefoj5oj":{"in":1,"path":["spec","attributes",{"name":"o"}],"value":{}}}`,
 				},
 			},
 		},
@@ -387,7 +387,7 @@ func listCases() []engineCase {
 			},
 			samples: []sample{
 				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"a"}]`, want: `,"env":[{"name":"a"},{"name":"type","value":"x"}]`},
-				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"type"}]`, want: `,"env":[{"name":"type","value":"x"}]`, wantKept: `{"v1beta1.env":{"list":{"extra":[{"after":-1,"value":{"name":"type"}}]}}}`},
+				{from: "v1beta1", rest: `,"type":"x","env":[{"name":"type"}]`, want: `,"env":[{"name":"type","value":"x"}]`, wantKept: `{"v1beta1.env":{"list":{"added":[{"after":-1,"value":{"name":"type"}}],"length":0}}}`},
 				{
 					from: "v1", rest: `,"env":[{"name":"type","value":"x"},{"name":"b"}]`, want: `,"env":[{"name":"b"}],"type":"x"`,
 					wantKept: `{"v1.env":{"order":[{"name":"type"},{"name":"b"}]}}`,
@@ -400,7 +400,7 @@ func listCases() []engineCase {
 			samples: []sample{
 				{from: "v1beta1", rest: `,"spec":{"o":{"a":"x"}}`, want: `,"spec":{"l":[{"a":"x"}]}`},
 				{from: "v1", rest: `,"spec":{"l":[{"a":"x"}]}`, want: `,"spec":{"o":{"a":"x"}}`},
-				{from: "v1", rest: `,"spec":{"l":[{"a":"x"},{}]}`, want: `,"spec":{"o":{"a":"x"}}`, wantKept: `{"v1.spec.l":{"list":{"extra":[{"after":0,"value":{}}]}}}`},
+				{from: "v1", rest: `,"spec":{"l":[{"a":"x"},{}]}`, want: `,"spec":{"o":{"a":"x"}}`, wantKept: `{"v1.spec.l":{"list":{"added":[{"after":0,"value":{}}],"elements":{"0":{}},"length":1}}}`},
 			},
 		},
 		{
@@ -505,7 +505,7 @@ func valueCases() []engineCase {
 				{
 					from: "v1", rest: `,"spec":{"steps":[{"traffic":"5%"},{"traffic":"7"},{"traffic":"x"}]}`,
 					want:     `,"spec":{"steps":[{"weight":5},{"weight":7},{}]}`,
-					wantKept: `{"v1.spec.steps":{"list":{"parts":{"1":{"kept":[{"path":["traffic"],"value":"7"}]},"2":{"kept":[{"path":["traffic"],"value":"x"}]}}}}}`,
+					wantKept: `{"v1.spec.steps":{"list":{"elements":{"1":{"kept":[{"path":["traffic"],"value":"7"}]},"2":{"kept":[{"path":["traffic"],"value":"x"}]}},"length":3}}}`,
 				},
 			},
 		},

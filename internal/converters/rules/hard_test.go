@@ -137,7 +137,7 @@ func hardCases() []engineCase {
 			samples: []sample{
 				{
 					from: "v1", rest: `,"type":"git","source":{"url":"u","rev":"r"}`, want: `,"git":{"url":"u"}`,
-					wantKept: `{"v1.source.rev":{"in":0,"value":"r"}}`,
+					wantKept: `{"v1.source.rev":{"value":"r"}}`,
 				},
 				{
 					from: "v1", rest: `,"type":"svn","source":{"url":"u","rev":"r"}`, want: `,"svn":{"url":"u"}`,
@@ -213,7 +213,7 @@ func hardCases() []engineCase {
 				beta: "{spec: {a: 'string?', l: [any]}}", v1: "{spec: {b: string, c: string, l: [{v: any}]}}",
 				rules: "- {spoke: .spec.a, hub: .spec.b}\n- {spoke: '.metadata.annotations[\"example.com/c\"]', hub: .spec.c}\n- {spoke: '.spec.l[]', hub: '.spec.l[].v'}",
 			},
-			samples: []sample{{from: "v1beta1", rest: `,"spec":{"a":null,"l":[null]}`, want: `,"spec":{"l":[]}`, wantKept: `{"v1beta1.spec.a":{"value":null},"v1beta1.spec.l":{"list":{"extra":[{"after":-1,"value":null}]}}}`}},
+			samples: []sample{{from: "v1beta1", rest: `,"spec":{"a":null,"l":[null]}`, want: `,"spec":{"l":[]}`, wantKept: `{"v1beta1.spec.a":{"value":null},"v1beta1.spec.l":{"list":{"added":[{"after":-1,"value":null}],"length":0}}}`}},
 		},
 		{
 			name: "a text of an object that has to have a field", pair: pair{
@@ -238,7 +238,7 @@ func hardCases() []engineCase {
 				rules: "- {spoke: .o, hub: '.l[0]'}\n- {spoke: .o.e, hub: '.l[0].e', values: {A: A, B: B, C: B}}",
 			},
 			samples: []sample{{
-				from: "v1beta1", rest: `,"o":{"a":"x","u":"y"}`, want: `,"l":[{"a":"x"}]`, wantKept: `{"v1beta1.o":{"list":{"parts":{"0":{"kept":[{"path":["u"],"value":"y"}]}}}}}`,
+				from: "v1beta1", rest: `,"o":{"a":"x","u":"y"}`, want: `,"l":[{"a":"x"}]`, wantKept: `{"v1beta1.o":{"list":{"elements":{"0":{"kept":[{"path":["u"],"value":"y"}]}},"length":1}}}`,
 			}},
 		},
 		{

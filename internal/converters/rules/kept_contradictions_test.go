@@ -25,7 +25,7 @@ func TestKeptFieldsDoNotContradictAnEdit(t *testing.T) {
 		"a field that the text says otherwise": edited(`hour: "1 2"`, "* 1 2", "5 *", `minute: "5"`),
 		"two fields":                           edited(`hour: "1 2", minute: "3 4"`, "3 4 1 2", "5 *", `minute: "5"`),
 		"a field that the text does not say":   edited(`hour: "1", note: n`, "* 1", "5 *", `minute: "5", note: n`),
-		"both":                                 edited(`hour: "1 2", note: n`, "* 1 2", "5 *", `minute: "5", note: n`),
+		"both, of which neither is left":       edited(`hour: "1 2", note: n`, "* 1 2", "5 *", `minute: "5"`),
 		"the same text":                        edited(`hour: "1 2", note: n`, "* 1 2", "* 1 2", `hour: "1 2", note: n`),
 	}.hold(t)
 }

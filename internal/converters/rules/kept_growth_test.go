@@ -162,7 +162,7 @@ func turnedRows() rows {
 	const all = `{spec: {applyMode: Manual, ttl: 90s, mine: m, size: 1, note: x}}`
 	older, newer := modes()
 	relay, turnedRelay := relays()
-	const alpha, burst = `{spec: {mode: manual, note: mine, size: 2}}`, `{spec: {limits: {burst: 5}}}`
+	const alpha, burst = `{spec: {mode: none, note: mine, size: 2}}`, `{spec: {limits: {burst: 5}}}`
 	return rows{
 		"nothing is edited": {world: older, steps: []step{
 			create("v1beta1", beta), edit("v1", v1), becomes(newer), shows("v1beta1", beta),
@@ -185,6 +185,9 @@ func turnedRows() rows {
 			becomes(older), storedAt("v1"), rewritten("v1beta1"), shows("v1", `{spec: {mode: Preview, ttlSeconds: 90, replicas: 1, yours: y}}`),
 			shows("v1beta1", beta),
 		}},
+		"of three versions, where several values of the third have become one at the former hub": {world: relay, storage: "v1", steps: []step{
+			create("v1alpha1", `{spec: {mode: manual}}`), becomes(turnedRelay), shows("v1alpha1", `{spec: {mode: none}}`),
+		}},
 		"of three versions": {world: relay, steps: []step{
 			create("v1alpha1", alpha), edit("v1", burst), becomes(turnedRelay), shows("v1alpha1", alpha),
 			shows("v1", `{spec: {policy: Preview, replicas: 2, limits: {burst: 5}}}`), shows("v1beta1", `{spec: {applyMode: Dry, size: 2}}`),
@@ -192,13 +195,13 @@ func turnedRows() rows {
 		"of three versions, and each of them is written": {world: relay, steps: []step{
 			create("v1alpha1", alpha), edit("v1", burst), becomes(turnedRelay), edit("v1", `{spec: {image: a}}`),
 			edit("v1beta1", `{spec: {image: b}}`), edit("v1alpha1", `{spec: {image: c}}`),
-			shows("v1alpha1", `{spec: {mode: manual, note: mine, size: 2, image: c}}`),
+			shows("v1alpha1", `{spec: {mode: none, note: mine, size: 2, image: c}}`),
 			shows("v1", `{spec: {policy: Preview, replicas: 2, limits: {burst: 5}, image: c}}`),
 			edit("v1", `{spec: {policy: Apply}}`), shows("v1alpha1", `{spec: {mode: all, note: mine, size: 2, image: c}}`),
 		}},
 		"of three versions, and turned back": {world: turnedRelay, steps: []step{
 			create("v1alpha1", alpha), edit("v1", burst), becomes(relay), edit("v1beta1", `{spec: {image: b}}`),
-			shows("v1alpha1", `{spec: {mode: manual, note: mine, size: 2, image: b}}`),
+			shows("v1alpha1", `{spec: {mode: none, note: mine, size: 2, image: b}}`),
 			shows("v1", `{spec: {policy: Preview, replicas: 2, limits: {burst: 5}, image: b}}`),
 		}},
 	}

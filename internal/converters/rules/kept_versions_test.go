@@ -19,7 +19,7 @@ func TestAnnotationsOfOtherVersions(t *testing.T) {
 	}{
 		"a removed version":                   {specPrefix + "v1alpha1.spec.old", value, true},
 		"a removed version's status":          {statusPrefix + "v1alpha1.status.old", value, true},
-		"a removed version's absence":         {specPrefix + "v1alpha1.spec.old", `{"absent":true,"base":"x"}`, true},
+		"a removed version's absence":         {specPrefix + "v1alpha1.spec.old", `{"absent":true,"inputs":"x"}`, true},
 		"a removed version of another number": {specPrefix + "v1alpha2.spec.old", value, true},
 		"a newer version":                     {specPrefix + "v2.spec.fresh", value, false},
 		"a newer version's status":            {statusPrefix + "v2.status.fresh", value, false},

@@ -88,7 +88,7 @@ func create(version, members string) step {
 		obj := fromYAML(w.t, members)
 		obj["apiVersion"], obj["kind"] = w.webhookd.Group+"/"+version, w.webhookd.Kind
 		meta := childOf(obj, "metadata")
-		meta["name"], meta["namespace"] = "n", "ns"
+		meta["name"], meta["namespace"], meta["uid"] = "n", "ns", "u"
 		w.write(version, obj)
 	}
 }
@@ -266,7 +266,7 @@ func visible(obj map[string]any) map[string]any {
 	for _, name := range []string{"apiVersion", "kind"} {
 		delete(obj, name)
 	}
-	for _, name := range []string{"name", "namespace"} {
+	for _, name := range []string{"name", "namespace", "uid"} {
 		delete(meta, name)
 	}
 	for _, name := range []string{"labels", "annotations"} {

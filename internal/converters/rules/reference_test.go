@@ -224,7 +224,7 @@ func (e example) object(t *testing.T, kind *converters.Kind, i int) string {
 // dots replaces digests, as the pages do.
 const dots = "…"
 
-var digestMember = regexp.MustCompile(`(\\"(?:base|was|alike)\\":\\"|\\"shown\\":\\"[a-z0-9]+:)[^"\\]+`)
+var digestMember = regexp.MustCompile(`(\\"(?:inputs|was|alike)\\":\\")[^"\\]+`)
 
 // withDots returns an object as the pages show it: its annotations without digests.
 func withDots(object string) string { return digestMember.ReplaceAllString(object, "${1}"+dots) }

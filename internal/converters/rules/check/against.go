@@ -9,35 +9,27 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
 // Against returns notes about kept values in annotations, written under old rules, that new rules
 // treat differently, for each pair of versions. It skips values that return as before, and
 // Conversions that cannot be used.
 //
-// A kept value returns as long as its unit shows what it showed when the value was kept: see
-// package keep.
+// A kept value returns as long as its inputs show what they showed when it was kept: see package
+// keep. So only the places that old and new rules read are compared.
 func Against(old, now *binding.Set) []finding.Finding {
 	var notes []finding.Finding
 	for _, k := range old.Kinds {
-		switch n := now.Kind(k.CRD.Name); {
-		case k.Refused:
-		case n != nil && !n.Refused:
-			c := &comparison{old: k, now: n}
+		c := &comparison{old: k, now: now.Kind(k.CRD.Name)}
+		switch {
+		case k.Refused || c.now != nil && c.now.Refused:
+		case c.now != nil:
 			c.compare()
-			for i, note := range c.notes {
-				if !k.Conversion.Has(note.Pos) && !n.Conversion.Has(note.Pos) {
-					c.notes[i].For = []string{k.CRD.Name} // it is about a shared rule
-				}
-			}
-			notes = append(notes, c.notes...)
-		case n == nil && len(now.Findings) == 0:
-			notes = append(notes, finding.Finding{
-				Pos: k.Conversion.NamePos, Severity: finding.Note, Code: "kept-no-rules",
-				Message: fmt.Sprintf("there are no rules for %s any more: kept values stay in annotations, where nothing reads them", k.CRD.Name),
-			})
+		case len(now.Findings) == 0:
+			c.say(k.Conversion.NamePos, "kept-no-rules", "",
+				"there are no rules for %s any more: kept values stay in annotations, where nothing reads them", k.CRD.Name)
 		}
+		notes = append(notes, c.notes...)
 	}
 	return finding.Sort(notes)
 }
@@ -46,38 +38,40 @@ func Against(old, now *binding.Set) []finding.Finding {
 type comparison struct {
 	old, now *binding.Kind
 	notes    []finding.Finding
-	parted   map[string][]string // by version that is converted through another hub: places with kept values
 }
 
 func (c *comparison) say(pos finding.Position, code, hint, format string, args ...any) {
-	c.notes = append(c.notes, finding.Finding{
-		Pos: pos, Severity: finding.Note, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...),
-	})
+	note := finding.Finding{Pos: pos, Severity: finding.Note, Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)}
+	if !c.old.Conversion.Has(pos) && c.now != nil && !c.now.Conversion.Has(pos) {
+		note.For = []string{c.old.CRD.Name} // it is about a shared rule
+	}
+	c.notes = append(c.notes, note)
 }
 
 func (c *comparison) compare() {
-	c.parted = map[string][]string{}
-	for _, v := range c.old.CRD.Versions {
-		was := viewsOf(c.old, v.Name)
-		if c.now.CRD.Version(v.Name) == nil {
+	var left []string
+	for _, v := range c.old.CRD.VersionNames() {
+		was, is := viewsOf(c.old, v), viewsOf(c.now, v)
+		if c.now.CRD.Version(v) == nil {
 			c.gone(v, was)
 			continue
 		}
-		is := viewsOf(c.now, v.Name)
+		left = append(left, v)
 		for _, w := range was {
-			same := slices.IndexFunc(is, func(i *keptView) bool { return i.to() == w.to() })
-			switch {
-			case same >= 0:
-				c.pair(w, is[same])
-			case c.old.Hub.Name != c.now.Hub.Name:
-				for _, i := range is {
+			for _, i := range is {
+				same := slices.ContainsFunc(is, func(i *keptView) bool { return i.to == w.to })
+				if i.to == w.to || !same && c.old.Hub.Name != c.now.Hub.Name {
 					c.pair(w, i)
 				}
 			}
 		}
 	}
-	c.hub()
-	c.fresh()
+	for _, v := range c.now.CRD.VersionNames() {
+		if c.old.CRD.Version(v) == nil && len(left) > 0 {
+			c.say(versionPos(c.now.Conversion, v), "kept-version-new", "",
+				"%s is new: kept values of %s pass through it, and return as before", v, strings.Join(left, ", "))
+		}
+	}
 }
 
 // viewsOf returns a view of a version for each version that it is converted to directly.
@@ -93,53 +87,22 @@ func viewsOf(k *binding.Kind, version string) []*keptView {
 	return views
 }
 
-// gone reports a version that the CRD does not have any more.
-func (c *comparison) gone(v *crdschema.Version, was []*keptView) {
-	var places []string
+// gone reports the kept values of a version that the CRD does not have any more.
+func (c *comparison) gone(version string, was []*keptView) {
+	v := verdict{
+		pos: c.now.Conversion.NamePos, code: "kept-version-gone", text: version + " is gone: kept values stay in annotations, where nothing reads them",
+		hint: "what only " + version + " could say is lost with it: move it to a field of another version first",
+	}
+	if (keep.Versions{All: c.now.CRD.VersionNames()}).Gone(version) {
+		v.text = version + " is gone: kept values are removed by the next write of each object"
+	}
 	for _, w := range was {
-		places = append(places, w.losing()...)
-	}
-	if len(places) == 0 {
-		return
-	}
-	become := "stay in annotations, where nothing reads them"
-	if (keep.Versions{All: c.now.CRD.VersionNames()}).Gone(v.Name) {
-		become = "are removed by the next write of each object"
-	}
-	c.say(c.now.Conversion.NamePos, "kept-version-gone", "what only "+v.Name+" could say is lost with it: move it to a field of another version first",
-		"%s is gone: its kept values %s (%s)", v.Name, become, few(places))
-}
-
-// hub reports places that are converted through another hub.
-func (c *comparison) hub() {
-	was, is := c.old.Hub.Name, c.now.Hub.Name
-	for _, version := range c.old.CRD.VersionNames() {
-		if places := c.parted[version]; len(places) > 0 {
-			others := ""
-			if version == was && len(c.old.Spokes) > 1 {
-				others = ", and versions that were converted through " + was + " no longer show it"
+		for _, p := range w.places {
+			if p.loses && p.Kind != Presence {
+				p.verdict = v
 			}
-			c.say(c.now.Conversion.HubPos, "kept-hub", c.save(version),
-				"%s of %s: the hub is %s now, and was %s: kept values count only as long as %s gives what %s gave%s",
-				few(places), version, is, was, is, was, others)
 		}
-	}
-}
-
-// fresh reports versions that the CRD did not have.
-func (c *comparison) fresh() {
-	var others []string
-	for _, name := range c.old.CRD.VersionNames() {
-		if c.now.CRD.Version(name) != nil {
-			others = append(others, name)
-		}
-	}
-	for _, v := range c.now.CRD.Versions {
-		if c.old.CRD.Version(v.Name) != nil || len(others) == 0 {
-			continue
-		}
-		c.say(versionPos(c.now.Conversion, v.Name), "kept-version-new", "",
-			"%s is new: kept values of %s pass through it, and return as before", v.Name, strings.Join(others, ", "))
+		c.report(w)
 	}
 }
 
@@ -154,26 +117,6 @@ func versionPos(c *syntax.Conversion, name string) finding.Position {
 	return c.NamePos
 }
 
-// losing returns the places whose values may be kept, without those that are in another one.
-func (v *keptView) losing() []string {
-	var found []*keptPlace
-	for _, p := range v.places {
-		if p.loses && p.Kind != Presence && !slices.ContainsFunc(found, func(q *keptPlace) bool { return binding.Within(p.segments, q.segments) }) {
-			found = append(found, p)
-		}
-	}
-	paths := make([]string, 0, len(found))
-	for _, p := range found {
-		paths = append(paths, p.Path)
-	}
-	return paths
-}
-
-// few lists some paths, each once.
-func few(paths []string) string {
-	return finding.Few(slices.Compact(slices.Sorted(slices.Values(paths))), 5)
-}
-
 // save returns a hint: written back under the new rules, a version has its kept values.
 func (c *comparison) save(version string) string {
 	return fmt.Sprintf("save the objects at %s while the old rules are in use, and write them back under the new ones: "+
@@ -182,8 +125,7 @@ func (c *comparison) save(version string) string {
 
 // get returns the command that reads all objects at a version.
 func (c *comparison) get(version string) string {
-	crd := c.now.CRD
-	all := ""
+	crd, all := c.now.CRD, ""
 	if crd.Namespaced {
 		all = " -A"
 	}

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
@@ -18,88 +19,58 @@ type Change struct {
 	Effect        string // what that means for users
 }
 
-// The effects of changes.
-const (
-	newField      = "new field"
-	fieldGone     = "field is gone"
-	lostNow       = "lost from now on"
-	noLongerLost  = "no longer lost"
-	otherPlace    = "converted to another place"
-	otherValue    = "converted by a rule that has changed"
-	keptNow       = "kept in an annotation from now on"
-	noLongerKept  = "no longer kept in an annotation"
-	newConversion = "new conversion"
-	noConversion  = "no longer converted"
-)
-
 // Changes returns what old and new rules convert differently, in the order of the old file, then of
 // what is new. It compares fields, not whether lists and objects are there.
 func Changes(old, now *binding.Set) []Change {
 	var changes []Change
-	for _, k := range old.Kinds {
-		var after []Direction
-		if n := now.Kind(k.CRD.Name); n != nil {
-			after = Explain(n)
-		}
-		before := Explain(k)
-		for _, d := range before {
-			if a := find(after, &d); a != nil {
-				changes = append(changes, changesOf(k.CRD.Name, &d, a)...)
-			} else {
-				changes = append(changes, Change{CRD: k.CRD.Name, From: d.From, To: d.To, Effect: noConversion})
-			}
-		}
-		for _, d := range after {
-			if find(before, &d) == nil {
-				changes = append(changes, Change{CRD: k.CRD.Name, From: d.From, To: d.To, Effect: newConversion})
-			}
+	before, after := directionsOf(old), directionsOf(now)
+	for _, d := range before {
+		if i := slices.IndexFunc(after, d.isLike); i >= 0 {
+			changes = append(changes, changesOf(&d, &after[i])...)
+		} else {
+			changes = append(changes, Change{CRD: d.CRD, From: d.From, To: d.To, Effect: "no longer converted"})
 		}
 	}
-	for _, k := range now.Kinds {
-		if old.Kind(k.CRD.Name) != nil {
-			continue
-		}
-		for _, d := range Explain(k) {
-			changes = append(changes, Change{CRD: k.CRD.Name, From: d.From, To: d.To, Effect: newConversion})
+	for _, d := range after {
+		if !slices.ContainsFunc(before, d.isLike) {
+			changes = append(changes, Change{CRD: d.CRD, From: d.From, To: d.To, Effect: "new conversion"})
 		}
 	}
 	return changes
 }
 
-func find(directions []Direction, like *Direction) *Direction {
-	for i := range directions {
-		if directions[i].From == like.From && directions[i].To == like.To {
-			return &directions[i]
-		}
+func directionsOf(set *binding.Set) []Direction {
+	all := make([]Direction, 0, len(set.Kinds))
+	for _, k := range set.Kinds {
+		all = append(all, Explain(k)...)
 	}
-	return nil
+	return all
 }
 
-// changesOf compares two directions of the same versions.
-func changesOf(crd string, before, now *Direction) []Change {
+func (d *Direction) isLike(o Direction) bool {
+	return d.CRD == o.CRD && d.From == o.From && d.To == o.To
+}
+
+// changesOf compares the values of two directions of the same versions.
+func changesOf(before, now *Direction) []Change {
+	was, is := before.values(), now.values()
 	var changes []Change
-	add := func(path string, b, n *Atom) {
-		c := Change{CRD: crd, From: before.From, To: before.To, Path: path, Before: b.becomes(path), Now: n.becomes(path)}
-		if c.Effect = effect(b, n); c.Effect != "" {
-			changes = append(changes, c)
+	done := map[string]bool{}
+	for _, a := range slices.Concat(before.Atoms, now.Atoms) {
+		b, n := was[a.Path], is[a.Path]
+		if a.Kind != Value || done[a.Path] {
+			continue
 		}
-	}
-	was, is := values(before), values(now)
-	for i := range before.Atoms {
-		if a := &before.Atoms[i]; was[a.Path] == a {
-			add(a.Path, a, is[a.Path])
-		}
-	}
-	for i := range now.Atoms {
-		if a := &now.Atoms[i]; is[a.Path] == a && was[a.Path] == nil {
-			add(a.Path, nil, a)
+		done[a.Path] = true
+		if e := effect(b, n); e != "" {
+			changes = append(changes, Change{before.CRD, before.From, before.To, a.Path, b.becomes(), n.becomes(), e})
 		}
 	}
 	return changes
 }
 
 // values returns the atoms that are values, by path.
-func values(d *Direction) map[string]*Atom {
+func (d *Direction) values() map[string]*Atom {
 	all := make(map[string]*Atom, len(d.Atoms))
 	for i := range d.Atoms {
 		if d.Atoms[i].Kind == Value {
@@ -110,11 +81,11 @@ func values(d *Direction) map[string]*Atom {
 }
 
 // becomes says what becomes of a field, which may be nil.
-func (a *Atom) becomes(path string) string {
+func (a *Atom) becomes() string {
 	switch {
 	case a == nil:
 		return ""
-	case a.Class == Mapped && a.To != "" && a.To != path:
+	case a.Class == Mapped && a.To != "" && a.To != a.Path:
 		return "to " + a.To
 	case a.Class == Dropped && a.Reason != "":
 		return "dropped: " + a.Reason
@@ -128,23 +99,23 @@ func effect(before, now *Atom) string {
 	lost := func(a *Atom) bool { return a.Class == Dropped || a.Class == Unmapped }
 	switch {
 	case before == nil:
-		return newField
+		return "new field"
 	case now == nil:
-		return fieldGone
+		return "field is gone"
 	case lost(before) && lost(now):
 		return ""
 	case lost(now):
-		return lostNow
+		return "lost from now on"
 	case lost(before):
-		return noLongerLost
+		return "no longer lost"
 	case before.Class != Preserved && now.Class == Preserved:
-		return keptNow
+		return "kept in an annotation from now on"
 	case before.Class == Preserved && now.Class != Preserved:
-		return noLongerKept
+		return "no longer kept in an annotation"
 	case before.To != now.To:
-		return otherPlace
+		return "converted to another place"
 	case now.Class == Mapped && before.rules() != now.rules():
-		return otherValue
+		return "converted by a rule that has changed"
 	}
 	return ""
 }
@@ -152,10 +123,8 @@ func effect(before, now *Atom) string {
 // rules returns what the rules of an atom say, wherever they are in their file.
 func (a *Atom) rules() string {
 	var b strings.Builder
-	for _, r := range append([]*syntax.Rule{a.made.rule}, a.made.others...) {
-		if r != nil {
-			write(&b, reflect.ValueOf(*r))
-		}
+	for _, r := range a.made.rules() {
+		write(&b, reflect.ValueOf(*r))
 	}
 	return b.String()
 }

@@ -202,7 +202,6 @@ func (p *pair) coverage() {
 	for _, src := range sides() {
 		w := p.walk(src, nil)
 		w.sayDefaults()
-		w.madeDefaults()
 		q := newRequirer(p.from(src))
 		q.mismatch = w.mismatch
 		q.bound(p.Root)

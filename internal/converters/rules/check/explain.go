@@ -108,15 +108,24 @@ type outcome struct {
 	others []*syntax.Rule // they have guards, as the first one does
 	to     string
 	reason string
-	by     []*binding.Rule  // the rules that compute it, or the version's place from the other one
-	in     *binding.Binding // of by
-	alone  bool             // the other version has no place for it
-	there  []syntax.Segment // the counterpart that takes the value unchanged
-	at     string           // the counterpart, if it does not take all values
-	via    *syntax.Rule     // the rule that pairs the place with at, if any
+	by     []*binding.Rule // the rules that compute it, or the version's place from the other one
+	// Counterpart is the place of the other version that takes the value unchanged. It does not
+	// take all values if the class is Preserved or Unmapped; via is the rule that pairs the two
+	// then.
+	counterpart string
+	via         *syntax.Rule
+	parts       []syntax.Segment // which lead from the counterpart to places that rules name
 	// partly is true of a list whose counterpart does not have all of it: a map has no order, and
-	// only the key and the value of an element; and rules may pick elements there.
+	// only the key and the value of an element; and rules may pick elements of either.
 	partly bool
+}
+
+// rules returns the rules that the outcome is by.
+func (o *outcome) rules() []*syntax.Rule {
+	if o.rule == nil {
+		return o.others
+	}
+	return append([]*syntax.Rule{o.rule}, o.others...)
 }
 
 func (w *walker) emit(v visit, kind AtomKind, o outcome) {
@@ -138,6 +147,14 @@ func (w *walker) atom(path string, kind AtomKind, o outcome) {
 	})
 }
 
+// step returns the outcome of a part of the place.
+func (o outcome) step(by string) outcome {
+	if o.parts = nil; o.counterpart != "" {
+		o.counterpart += by
+	}
+	return o
+}
+
 // all gives a place and everything below it one outcome.
 func (w *walker) all(v visit, o outcome) {
 	if w.atoms != nil && w.muted == 0 {
@@ -149,16 +166,17 @@ func (w *walker) below(path string, n *crdschema.Node, o outcome) {
 	switch {
 	case n.Kind() == crdschema.Array:
 		w.atom(path, Presence, o)
-		w.below(path+"[]", n.Items(), o)
+		w.below(path+"[]", n.Items(), o.step("[]"))
 	case n.Kind() == crdschema.Map:
 		w.atom(path, Presence, o)
-		w.below(path+"{}", n.Values(), o)
+		w.below(path+"{}", n.Values(), o.step("{}"))
 	case len(n.Properties()) == 0:
 		w.atom(path, Value, o)
 	default:
 		w.atom(path, Presence, o)
 		for _, name := range n.Properties() {
-			w.below(path+syntax.Segment{Kind: syntax.Field, Name: name}.String(), n.Property(name), o)
+			by := syntax.Segment{Kind: syntax.Field, Name: name}.String()
+			w.below(path+by, n.Property(name), o.step(by))
 		}
 		if n.PreservesUnknown() {
 			w.atom(path, Unknown, o)

@@ -8,307 +8,145 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // A verdict is what becomes of values that were kept of a place. The zero verdict: they return as
-// before.
+// before. Texts have <it> and <field> for one place or several.
 type verdict struct {
-	code         string
-	pos          finding.Position
-	rule         string // of the new rules, or empty
-	reason       string // of a rule that drops the place
-	joined, left string // places that are in its unit now, or no longer
-	changed      string // what else has changed
-	filled, was  string // the defaults in the new and the old schema
-	holder       string // the object or list around the place, if that decides
-	computed     bool   // a rule computes the place from something else than a counterpart
+	pos              finding.Position
+	code, text, hint string
 }
-
-const (
-	keptReturns = "kept-returns"  // to a place that it did not have
-	keptEdited  = "kept-edited"   // it counts as edited
-	keptNoPlace = "kept-no-place" // the other version has none any more
-	keptDropped = "kept-dropped"
-	keptNoField = "kept-no-field" // the version itself does not have it any more
-	keptDefault = "kept-default"
-	keptParted  = "" // by another hub, which has a note as a whole
-)
 
 // pair reports what becomes of kept values of a version next to another one.
 func (c *comparison) pair(was, is *keptView) {
-	was.addPicked(is)
-	verdicts, defaults := map[string]verdict{}, map[string]verdict{}
 	for _, p := range was.places {
-		n := is.find(p)
-		verdicts[p.key] = c.judge(was, is, p, n)
-		defaults[p.key] = c.judgeDefault(was, is, p, n)
+		if p.verdict = (verdict{}); p.loses {
+			p.verdict = c.judge(was, is, p)
+		}
 	}
-	c.reportAll(was, is, verdicts)
-	c.reportAll(was, is, defaults)
+	c.report(was)
 }
 
-// spokePos returns where the new file names the spoke of a view.
-func (c *comparison) spokePos(is *keptView) finding.Position {
-	return versionPos(c.now.Conversion, is.spoke.Names[binding.OfSpoke])
-}
-
-// judge returns what becomes of kept values of a place; n is the place in the new rules, or nil.
-func (c *comparison) judge(was, is *keptView, p, n *keptPlace) verdict {
-	if !p.loses {
-		return verdict{}
+// judge returns what becomes of kept values of a place.
+func (c *comparison) judge(was, is *keptView, p *keptPlace) verdict {
+	n, file := is.at[p.key], c.now.Conversion
+	switch {
+	case n != nil:
+	case is.find(is.src, p.Path).Known:
+		n = &keptPlace{} // as the other version has it, or as an unknown field
+	default:
+		return verdict{versionPos(file, is.from), "kept-no-field", is.from + " has no such <field> any more: kept values do not return", ""}
 	}
-	if n == nil {
-		return verdict{code: keptNoField, pos: versionPos(c.now.Conversion, is.from())}
-	}
-	if v := c.judgeAlone(was, is, p, n); v != (verdict{}) || was.to() != is.to() {
-		return v
-	}
-	return c.judgeHolders(was, is, p)
-}
-
-// judgeAlone is judge by the place itself.
-func (c *comparison) judgeAlone(was, is *keptView, p, n *keptPlace) verdict {
-	v := verdict{pos: c.spokePos(is)}
+	v := verdict{pos: versionPos(file, is.Names[binding.OfSpoke]), hint: c.save(is.from)}
 	if r := cmp.Or(n.made.rule, n.made.via); r != nil {
-		v.pos, v.rule = r.Pos, r.String()
+		v.pos = r.Pos
 	}
-	// The other version showed nothing next to the kept value: it had no place for it, or did not
-	// take it.
-	bare := !p.united && (p.Class == Preserved || p.Class == Unmapped) && len(p.made.by) == 0
-	shown := n.united || !n.made.alone // it may show something now
 	switch {
 	case n.Class == Dropped:
-		v.code, v.reason = keptDropped, n.Reason
-		return v
-	case bare && !shown:
+		v.code, v.hint = "kept-dropped", "remove `drop` to keep <it>"
+		v.text = fmt.Sprintf("%s drops <it> now, so kept values will be dropped: %s", n.Rule, n.Reason)
+	case p.bare() && (n.Class == Copied || n.Class == Mapped):
+		v.code, v.text = "kept-returns", is.returns(n)
+		v.hint = fmt.Sprintf("%s shows it once the object is written at %s under the new rules: %s -o json | kubectl replace -f -", is.to, is.from, c.get(is.from))
+	case was.to != is.to && p.bare():
 		return verdict{}
-	case !p.made.alone && n.made.alone && p.Class == Preserved && len(p.made.by) > 0:
-		v.code, v.changed = keptEdited, "no rule computes it any more"
-		return v
-	case !p.made.alone && n.made.alone:
-		v.code, v.changed = keptNoPlace, p.place()
-		return v
-	case was.to() == is.to():
-		v.compare(is, p, n)
-	case !bare:
-		c.parted[was.from()] = append(c.parted[was.from()], p.Path)
-		return verdict{}
-	}
-	differs := v.joined+v.left+v.changed != ""
-	switch {
-	case bare && !n.made.alone && (p.made.alone || was.to() != is.to() || differs):
-		v.code, v.joined, v.left, v.changed = keptReturns, "", "", ""
-		v.computed = n.Class == Preserved && len(n.made.by) > 0
-	case differs:
-		v.code = keptEdited
+	case was.to != is.to:
+		v.code, v.pos = "kept-hub", file.HubPos
+		v.text = fmt.Sprintf("the hub is %s now, and was %s: kept values count only as long as %[1]s gives what %[2]s gave", c.now.Hub.Name, c.old.Hub.Name)
+		if is.from == c.old.Hub.Name && len(c.old.Spokes) > 1 {
+			v.text += ", and versions that were converted through " + is.from + " no longer show it"
+		}
+	case len(p.sources) > 0 && len(n.sources) == 0 && n.rules == "":
+		v.code = "kept-no-place"
+		v.text = fmt.Sprintf("%s has no place for <it> any more: a value there (%s) returns only if it was kept as well", is.to, strings.Join(p.sources, ", "))
 	default:
-		return verdict{}
+		return is.compare(v, was, p, n)
 	}
 	return v
 }
 
-// judgeHolders is judge by the objects and lists around the place, which may be shown differently.
-// Values kept in an object return if it is there, and those in an element if it is the same one.
-func (c *comparison) judgeHolders(was, is *keptView, p *keptPlace) verdict {
-	v := verdict{code: keptEdited, pos: c.spokePos(is)}
-	for i := range p.segments {
-		holder := was.at[keyOf(p.segments[:i])]
-		if holder == nil || holder.Kind != Presence {
-			continue
-		}
-		n := is.find(holder)
-		switch {
-		case !holder.made.alone && (n == nil || n.made.alone):
-			v.code, v.holder, v.changed = keptNoPlace, holder.Path, holder.place()
-			return v
-		case n == nil || binding.IsMap(p.segments[i]) || p.segments[i].Kind == syntax.Field && !strings.Contains(holder.place(), "[0]"):
-		case !slices.Equal(was.identity(holder), is.identity(n)):
-			v.holder, v.changed = holder.Path, fmt.Sprintf("%s identifies the elements of %s by other fields now", is.to(), holder.Path)
-			return v
-		}
-	}
-	return verdict{}
+// bare reports whether the other version showed nothing next to the kept value: it had no place for
+// it, or did not take it.
+func (p *keptPlace) bare() bool {
+	return (p.Class == Preserved || p.Class == Unmapped) && p.rules == "" && len(without(p.sources, []string{p.made.counterpart})) == 0
 }
 
-// place returns the place in the other version.
-func (p *keptPlace) place() string { return cmp.Or(p.To, p.made.at, p.Path) }
-
-// compare finds what has changed of the things that decide about kept values of a place.
-func (v *verdict) compare(is *keptView, p, n *keptPlace) {
-	v.joined, v.left = belong(n.members, p.members, "now"), belong(p.members, n.members, "no longer")
-	if v.changed = changed(p, n, is.src); v.changed != "" || v.joined+v.left != "" {
-		return
-	}
-	if w := added(n.related, p.related); w != nil {
-		v.changed = fmt.Sprintf("%s, whose places belong with it, is new or has changed", w.rule)
-		v.rule, v.pos = w.rule.String(), w.rule.Pos
-	} else if added(p.related, n.related) != nil {
-		v.changed = "a rule whose places belonged with it is gone"
-	}
-}
-
-// belong says which members are not among others, or nothing.
-func belong(members, others []string, when string) string {
-	members = slices.DeleteFunc(slices.Clone(members), func(m string) bool { return slices.Contains(others, m) })
-	switch len(members) {
-	case 0:
-		return ""
-	case 1:
-		return members[0] + " belongs with it " + when
-	}
-	return strings.Join(members, ", ") + " belong with it " + when
-}
-
-// judgeDefault reports that the schema has another default than before: defaults are not kept.
-func (c *comparison) judgeDefault(was, is *keptView, p, n *keptPlace) verdict {
-	if !p.loses || p.united || !p.made.alone || p.filled == "" || n == nil || n.filled == p.filled || was.to() != is.to() {
-		return verdict{}
-	}
-	return verdict{code: keptDefault, pos: c.spokePos(is), filled: n.filled, was: p.filled}
-}
-
-// reportAll reports verdicts: one for a place and everything in it if that is the same, and one for
-// all places of a rule.
-func (c *comparison) reportAll(was, is *keptView, verdicts map[string]verdict) {
-	mixed := map[string]bool{}
-	for _, p := range was.places {
-		for i := range p.segments {
-			if above := keyOf(p.segments[:i]); verdicts[p.key] != verdicts[above] {
-				mixed[above] = true
-			}
-		}
-		if own := strings.TrimSuffix(p.key, unknownKey); own != p.key && verdicts[p.key] != verdicts[own] {
-			mixed[own] = true
-		}
-	}
-	var order []verdict
-	places := map[verdict][]*keptPlace{}
-	for _, p := range was.places {
-		v := verdicts[p.key]
-		if v.code == keptParted || !p.ownNote() && (mixed[p.key] || !hasParts(was, p)) {
-			continue
-		}
-		if places[v] == nil {
-			order = append(order, v)
-		}
-		if !slices.ContainsFunc(places[v], func(q *keptPlace) bool { return binding.Within(p.segments, q.segments) || p.Path == q.Path }) {
-			places[v] = append(places[v], p)
-		}
-	}
-	for _, v := range order {
-		c.report(was, is, v, places[v])
-	}
-}
-
-// hasParts reports whether there is anything in a place.
-func hasParts(v *keptView, p *keptPlace) bool {
-	return slices.ContainsFunc(v.places, func(q *keptPlace) bool { return q.Kind != Presence && binding.Within(q.segments, p.segments) })
-}
-
-func (c *comparison) report(was, is *keptView, v verdict, places []*keptPlace) {
-	paths := make([]string, 0, len(places))
-	for _, p := range places {
-		paths = append(paths, p.Path)
-	}
-	version, other := was.from(), is.to()
-	of := fmt.Sprintf("%s of %s: ", strings.Join(paths, ", "), version)
-	it, field := "it", "field"
-	if len(paths) > 1 {
-		it, field = "them", "fields"
-	}
-	switch v.code {
-	case keptReturns:
-		c.reportReturns(is, v, places)
-	case keptEdited:
-		what := slices.DeleteFunc([]string{v.changed, v.joined, v.left}, func(s string) bool { return s == "" })
-		c.say(v.pos, v.code, c.save(version), "%s%s: kept values will be treated as edited%s: the rules' own result is used",
-			of, strings.Join(what, ", "), v.condition())
-	case keptNoPlace:
-		if v.holder != "" {
-			c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more (it had %s): "+
-				"values kept in it return only if a part of it is shown", of, other, v.holder, v.changed)
-			return
-		}
-		c.say(v.pos, v.code, c.save(version), "%s%s has no place for %s any more: a value there (%s) returns only if it was kept as well",
-			of, other, it, v.changed)
-	case keptDropped:
-		c.say(v.pos, v.code, "remove `drop` to keep "+it, "%s%s drops %s now, so kept values will be dropped: %s", of, v.rule, it, v.reason)
-	case keptNoField:
-		c.say(v.pos, v.code, "", "%s%s has no such %s any more: kept values do not return", of, version, field)
-	case keptDefault:
-		was, then := short(v.was, "another one"), "become "+short(v.filled, "the new one")
-		is := "is " + short(v.filled, "another one") + " now"
-		if v.filled == "" {
-			is, then = "is gone", "are lost"
-		}
-		c.say(v.pos, v.code, c.save(version), "%sthe default in its schema %s, and was %s: "+
-			"values that were the default are not kept, and %s", of, is, was, then)
-	}
-}
-
-// reportReturns reports that the other version has places for kept values now, once for each place
-// there.
-func (c *comparison) reportReturns(is *keptView, v verdict, places []*keptPlace) {
-	var order []string
-	paths := map[string][]string{}
-	for _, p := range places {
-		text := is.returns(v, is.find(p))
-		if paths[text] == nil {
-			order = append(order, text)
-		}
-		paths[text] = append(paths[text], p.Path)
-	}
-	for _, text := range order {
-		hint := ""
-		if !v.computed {
-			hint = fmt.Sprintf("%s shows it once the object is written at %s under the new rules: %s -o json | kubectl replace -f -",
-				is.to(), is.from(), c.get(is.from()))
-		}
-		c.say(v.pos, v.code, hint, "%s of %s: %s", strings.Join(paths[text], ", "), is.from(), text)
-	}
-}
-
-// returns says where the other version has a place for kept values.
-func (v *keptView) returns(of verdict, n *keptPlace) string {
-	if of.computed {
-		return of.rule + " computes it now: kept values return if the rule gives nothing, and are dropped otherwise"
-	}
-	by, then := of.rule, "the rule converts it"
+// returns says where the other version has a place for kept values now.
+func (v *keptView) returns(n *keptPlace) string {
+	place, by, then := cmp.Or(n.To, n.made.counterpart), n.Rule, "the rule converts it"
 	if by == "" {
 		by, then = "copied", "it is copied"
 	}
-	others := ""
-	for _, m := range n.members {
-		if place, version, _ := strings.Cut(m, " of "); version == v.to() && !slices.Contains(strings.Split(n.place(), ", "), place) {
-			others += ", " + place
+	others := without(n.sources, append(strings.Split(place, ", "), n.made.counterpart))
+	if len(others) > 0 {
+		others[0] = " there, and nothing of " + others[0]
+	}
+	return fmt.Sprintf("%s has a place for it now (%s, %s): kept values return to it if %[1]s shows nothing%[4]s, and from then on %[5]s",
+		v.to, place, by, strings.Join(others, ", "), then)
+}
+
+// compare compares what values depend on. A place that is new in the other version showed nothing,
+// so it does not count.
+func (v *keptView) compare(to verdict, was *keptView, p, n *keptPlace) verdict {
+	come := append(without(n.all, p.all), without(p.others, n.others)...)
+	come = slices.DeleteFunc(come, func(source string) bool {
+		text, _, _ := strings.Cut(source, defaultMark)
+		return !was.find(was.dst, text).Known
+	})
+	gone := append(without(p.all, n.all), without(n.others, p.others)...)
+	if len(come)+len(gone) == 0 {
+		gone = without(p.holders, n.holders)
+	}
+	const edited = ": kept values will be treated as edited if %s: the rules' own result is used"
+	to.code = "kept-edited"
+	switch what := strings.Trim(v.belong(come, "now")+", "+v.belong(gone, "no longer"), ", "); {
+	case what != "":
+		to.text = what + fmt.Sprintf(edited, "there is a value")
+	case p.allRules != n.allRules:
+		to.text = cmp.Or(n.Rule, "a rule for its element") + " has changed" + fmt.Sprintf(edited, "that gives something else")
+	case len(p.sources) > 0 || p.filled == "" || p.filled == n.filled:
+		return verdict{}
+	case n.filled == "":
+		to.code = "kept-default"
+		to.text = fmt.Sprintf("the default in its schema is gone, and was %s: values that were the default are not kept, and are lost", p.filled)
+	default:
+		to.code = "kept-default"
+		to.text = fmt.Sprintf("the default in its schema is %s now, and was %s: values that were the default are not kept, and become %[1]s", n.filled, p.filled)
+	}
+	return to
+}
+
+// belong says that values depend on places of the other version, or no longer.
+func (v *keptView) belong(places []string, when string) string {
+	slices.Sort(places)
+	switch places = slices.Compact(places); len(places) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s of %s belongs with it %s", places[0], v.to, when)
+	}
+	return fmt.Sprintf("%s of %s belong with it %s", strings.Join(places, ", "), v.to, when)
+}
+
+func without(all, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(one string) bool { return slices.Contains(others, one) })
+}
+
+// report reports verdicts: one for a place and everything in it if that is the same, and one for
+// all places with the same one.
+func (c *comparison) report(of *keptView) {
+	places, reported := map[verdict][]string{}, map[string]verdict{}
+	for _, p := range of.places {
+		if p.code != "" && !slices.ContainsFunc(p.above, func(above string) bool { return reported[above] == p.verdict }) {
+			reported[p.key] = p.verdict
+			places[p.verdict] = append(places[p.verdict], p.Path)
 		}
 	}
-	if others != "" {
-		others = " there, and nothing of" + strings.TrimPrefix(others, ",")
+	for v, paths := range places {
+		words := strings.NewReplacer("<it>", "it", "<field>", "field")
+		if len(paths) > 1 {
+			words = strings.NewReplacer("<it>", "them", "<field>", "fields")
+		}
+		c.say(v.pos, v.code, words.Replace(v.hint), "%s of %s: %s", strings.Join(paths, ", "), of.from, words.Replace(v.text))
 	}
-	return fmt.Sprintf("%s has a place for it now (%s, %s): kept values return to it if %s shows nothing%s, and from then on %s",
-		v.to(), n.place(), by, v.to(), others, then)
-}
-
-// short returns a JSON text, or another text in place of a long one.
-func short(text, other string) string {
-	const longest = 40
-	if len(text) > longest {
-		return other
-	}
-	return text
-}
-
-// condition says for which objects the verdict holds.
-func (v *verdict) condition() string {
-	switch {
-	case v.holder != "":
-		return " if too little of an element is unchanged"
-	case v.changed == "":
-		return " if there is a value"
-	case v.joined+v.left == "":
-		return " if that gives something else"
-	}
-	return ""
 }

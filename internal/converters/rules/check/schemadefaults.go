@@ -10,11 +10,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/crdschema"
 )
 
-// A defaulted collects places of the target whose default its counterpart does not have: the API
-// server fills them in where the source has nothing.
+// A defaulted collects places of the target whose default its counterpart does not have.
 type defaulted struct {
-	alone, empty, differ []place // empty: alone, with a value that Go's types have for nothing
-	ruled                []place // whose rule has a default
+	alone, differ []place
+	ruled         []place // whose rule has a default
 }
 
 // A place is the path of a place of the source, and that of its counterpart.
@@ -44,17 +43,12 @@ func (d *defaulted) look(at place, src, dst *crdschema.Node) {
 	here, same := src.Default()
 	switch {
 	case !fills || src == nil || slices.Contains(d.ruled, at):
-	case !same && slices.Contains(emptyDefaults(), there):
-		d.empty = append(d.empty, at)
 	case !same:
 		d.alone = append(d.alone, at)
 	case here != there:
 		d.differ = append(d.differ, at)
 	}
 }
-
-// emptyDefaults are the values that Go's types have for nothing.
-func emptyDefaults() []string { return []string{`""`, "0", "false", "{}", "[]", "null"} }
 
 // defaultOfRule compares the places of a rule that converts one value to one.
 func (w *walker) defaultOfRule(v visit, r *binding.Rule) {
@@ -70,13 +64,10 @@ func (w *walker) defaultOfRule(v visit, r *binding.Rule) {
 // that differ.
 func (w *walker) sayDefaults() {
 	d, src, dst := &w.filled, w.Names[w.src], w.Names[w.dst]
-	for severity, places := range map[finding.Severity][]place{finding.Warning: distinct(d.alone), finding.Note: distinct(d.empty)} {
-		if len(places) == 0 {
-			continue
-		}
-		w.add(severity, w.Version.Pos, "default-in-one-version", w.defaultRule(places[0]),
-			"%s -> %s: only %s has a default for %s: an object without it shows it at %s, too, once it was stored as %s: "+
-				"add a rule with `defaultFrom: schema`", src, dst, dst, finding.Few(targets(places), maxMembers), src, dst)
+	if alone := distinct(d.alone); len(alone) > 0 {
+		w.note(w.Version.Pos, "default-in-one-version", "give both versions the same default, or none",
+			"%s -> %s: only %s has a default for %s: an annotation keeps that an object at %s has none",
+			src, dst, dst, finding.Few(targets(alone), maxMembers), src)
 	}
 	if differ := distinct(d.differ); len(differ) > 0 && w.src == binding.OfSpoke {
 		w.note(w.Version.Pos, "defaults-differ", "",

@@ -18,10 +18,10 @@ const remedies = "add a rule, `drop: reason`, or `unmapped: Preserve`"
 // lost handles a place without a counterpart.
 func (w *walker) lost(v visit) {
 	if w.UnmappedAt(w.src, v.binding.Text(w.src, v.path)) == syntax.Preserve {
-		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve", alone: true})
+		w.all(v, outcome{class: Preserved, reason: "unmapped: Preserve"})
 		return
 	}
-	w.all(v, outcome{class: Unmapped, alone: true})
+	w.all(v, outcome{class: Unmapped})
 	place, target := v.binding.Text(w.src, v.path), w.Names[w.dst]
 	if !w.isNew(place) {
 		return
@@ -132,7 +132,7 @@ func (w *walker) misfit(v visit) {
 		w.all(v, w.handedOn(v)) // null at most, which is kept without a rule
 		return
 	}
-	o := outcome{class: Unmapped, via: v.via, in: v.binding, there: v.dstPath, at: v.binding.Text(w.dst, v.dstPath)}
+	o := outcome{class: Unmapped, via: v.via, counterpart: v.binding.Text(w.dst, v.dstPath), parts: v.binding.Next(w.dst, v.dstPath)}
 	if w.UnmappedAt(w.src, v.binding.Text(w.src, v.path)) == syntax.Preserve {
 		o.class, o.reason = Preserved, "unmapped: Preserve"
 	}

@@ -88,10 +88,10 @@ func (w *walker) rule(v visit, r *binding.Rule, others ...*binding.Rule) {
 	case r.How == binding.Drops:
 		w.all(v, outcome{class: Dropped, rule: r.Syntax, reason: r.Syntax.Drop.Value})
 	case r.How == binding.Keeps:
-		w.all(v, outcome{class: Preserved, rule: r.Syntax, reason: "no place in " + w.Names[w.dst], alone: true})
+		w.all(v, outcome{class: Preserved, rule: r.Syntax, reason: "no place in " + w.Names[w.dst]})
 	case r.How == binding.Computes:
 		w.all(v, outcome{
-			class: Preserved, rule: r.Syntax, reason: "if it differs from what the rule computes", by: []*binding.Rule{r}, in: v.binding,
+			class: Preserved, rule: r.Syntax, reason: "if it differs from what the rule computes", by: []*binding.Rule{r},
 		})
 	case r.Doubtful || r.How == binding.Converts:
 		w.all(v, mapped(v.binding, w.dst, r, others))
@@ -117,7 +117,7 @@ func (w *walker) rule(v visit, r *binding.Rule, others ...*binding.Rule) {
 
 // mapped returns the outcome of a place that rules convert.
 func mapped(b *binding.Binding, dst binding.Side, r *binding.Rule, others []*binding.Rule) outcome {
-	o := outcome{class: Mapped, rule: r.Syntax, to: endsText(b, dst, r.Ends[dst]), by: append([]*binding.Rule{r}, others...), in: b}
+	o := outcome{class: Mapped, rule: r.Syntax, to: endsText(b, dst, r.Ends[dst]), by: append([]*binding.Rule{r}, others...)}
 	for _, other := range others {
 		o.others = append(o.others, other.Syntax)
 		o.to += ", " + endsText(b, dst, other.Ends[dst])
@@ -137,11 +137,12 @@ func endsText(b *binding.Binding, s binding.Side, ends []binding.Path) string {
 func (w *walker) iterated(v visit, e *binding.Elements) {
 	if e.Has[w.dst] {
 		there := e.Ends[w.dst].Segments
-		o := outcome{class: Mapped, rule: e.Rule, to: v.binding.Text(w.dst, there)}
-		o.partly = binding.IsMap(e.By[w.dst]) && !binding.IsMap(e.By[w.src]) || slices.ContainsFunc(v.binding.Next(w.dst, there), isPick)
+		to := v.binding.Text(w.dst, there)
+		o := outcome{class: Mapped, rule: e.Rule, to: to, counterpart: to, parts: v.binding.Next(w.dst, there)}
+		o.partly = binding.IsMap(e.By[w.dst]) && !binding.IsMap(e.By[w.src]) || w.picks(v, there)
 		w.emit(v, Presence, o)
 	} else {
-		w.emit(v, Presence, outcome{class: Preserved, rule: e.Rule, reason: "no place in " + w.Names[w.dst], alone: true})
+		w.emit(v, Presence, outcome{class: Preserved, rule: e.Rule, reason: "no place in " + w.Names[w.dst]})
 	}
 	w.named(v)
 	w.bound(e.Binding)
@@ -183,7 +184,7 @@ func (w *walker) copied(v visit) {
 	below = below || isRoot(v.binding, w.src, v.path, v.src.Node) // metadata is not compared
 	switch {
 	case !v.dst.Known && below:
-		w.emit(v, Presence, outcome{class: Preserved, reason: "if it is empty", alone: true})
+		w.emit(v, Presence, outcome{class: Preserved, reason: "if it is empty"})
 		w.inside(v)
 	case !v.dst.Known:
 		w.lost(v)
@@ -198,7 +199,7 @@ func (w *walker) copied(v visit) {
 		w.inside(v)
 	case v.src.Node.Kind() == crdschema.Array && v.dst.MayBeList():
 		o := w.handedOn(v)
-		o.partly = slices.ContainsFunc(v.binding.Next(w.dst, v.dstPath), isPick)
+		o.partly = w.picks(v, v.dstPath)
 		w.emit(v, Presence, o)
 		w.named(v)
 		w.elements(v, syntax.Segment{Kind: syntax.Elements})
@@ -213,10 +214,17 @@ func (w *walker) placeOf(v visit) place {
 }
 
 func (w *walker) handedOn(v visit) outcome {
+	there := v.binding.Text(w.dst, v.dstPath)
+	parts := v.binding.Next(w.dst, v.dstPath)
 	if v.via != nil {
-		return outcome{class: Mapped, rule: v.via, to: v.binding.Text(w.dst, v.dstPath), in: v.binding, there: v.dstPath}
+		return outcome{class: Mapped, rule: v.via, to: there, counterpart: there, parts: parts}
 	}
-	return outcome{class: Copied, in: v.binding, there: v.dstPath}
+	return outcome{class: Copied, counterpart: there, parts: parts}
+}
+
+// picks reports whether rules pick elements of a list or of its counterpart.
+func (w *walker) picks(v visit, there []syntax.Segment) bool {
+	return slices.ContainsFunc(slices.Concat(v.binding.Next(w.src, v.path), v.binding.Next(w.dst, there)), isPick)
 }
 
 // inside visits what is in an object, or in a list some of whose elements have rules.
@@ -260,9 +268,9 @@ func (w *walker) unknown(v visit) {
 	case others.Known && (others.Node == nil || others.Free()):
 		w.emit(v, Unknown, w.handedOn(v))
 	case w.UnmappedAt(w.src, v.binding.Text(w.src, v.path)) == syntax.Preserve:
-		w.emit(v, Unknown, outcome{class: Preserved, reason: "unmapped: Preserve", alone: true})
+		w.emit(v, Unknown, outcome{class: Preserved, reason: "unmapped: Preserve"})
 	default:
-		w.emit(v, Unknown, outcome{class: Unmapped, alone: true})
+		w.emit(v, Unknown, outcome{class: Unmapped})
 		w.mismatch[v.binding.Text(w.src, v.path)] = true
 		w.say("unknown-fields", "", "%s may have fields that its schema does not name, which %s would prune: %s",
 			v.binding.Text(w.src, v.path), w.Names[w.dst], remedies)

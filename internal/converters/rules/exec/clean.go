@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -86,16 +87,17 @@ func (r *run) content(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bo
 		return true
 	case kind == jsondoc.Map && p.Src.MayBeObject() && p.Dst.MayBeObject():
 		if r.members(p, n, ops); p.Elem != nil && p.Elem.From == jsondoc.Map {
-			r.each(p.Elem, n)
+			r.each(p.Elem, n, nil)
 		}
 	case kind == jsondoc.Array && p.Src.MayBeList() && p.Dst.MayBeList():
+		were := r.elementsBefore(p, n)
 		if r.picks(p, n, ops); p.Elem != nil && p.Elem.From == jsondoc.Array {
-			r.each(p.Elem, n)
+			r.each(p.Elem, n, were)
 		}
 	case p.Check:
 		return r.fits(p, n)
 	}
-	return p.Sub == nil || r.program(p.Sub, n)
+	return p.Sub == nil || r.traced(r.trace.Add(p.Use), keep.Source{}, p.Sub, n)
 }
 
 // fits reports whether a value can stay as it is. A value that neither schema allows stays, as it
@@ -134,13 +136,38 @@ func (r *run) take(p *plan.Node, v jsondoc.Value, ops []transform.Operand) {
 }
 
 // each runs a program over the elements of a list or the values of a map, and removes those that
-// have no value afterwards.
-func (r *run) each(e *plan.Elements, n *jsondoc.Node) {
-	r.note(n.Filter(func(_ []byte, m jsondoc.Member) bool {
-		is := r.program(e.Program, m.Node())
+// have no value afterwards. Were are the elements before rules took some away.
+func (r *run) each(e *plan.Elements, n *jsondoc.Node, were []*jsondoc.Node) {
+	list, index := r.trace.Add(e.Of), -1
+	r.note(n.Filter(func(name []byte, m jsondoc.Member) bool {
+		for index++; index < len(were) && were[index] != m.Node(); index++ { //nolint:revive // it looks for the element
+		}
+		is := r.traced(list, keep.Source{Index: index, Name: string(name)}, e.Program, m.Node())
 		r.mayLose = r.mayLose || !is
 		return is
 	}))
+}
+
+// traced runs a program over an element, which it adds to a trace if the result has it.
+func (r *run) traced(list *keep.ListTrace, from keep.Source, p *plan.Program, n *jsondoc.Node) bool {
+	outer := r.trace
+	r.trace = list.Enter(from)
+	is := r.program(p, n)
+	if r.trace = outer; !is {
+		list.Drop()
+	}
+	return is
+}
+
+// elementsBefore returns the elements of a list from which rules take some away, if there is a
+// trace.
+func (r *run) elementsBefore(p *plan.Node, n *jsondoc.Node) []*jsondoc.Node {
+	if r.trace == nil || p.Elem == nil || len(p.Picks) == 0 {
+		return nil
+	}
+	all, err := n.Elements()
+	r.note(err)
+	return all
 }
 
 // picks cleans the elements that rules pick. An element goes if only its key is left, as a rule

@@ -34,13 +34,15 @@ type Spoke struct {
 
 // A direction is the conversion of one version to another.
 type direction struct {
-	there, back    *plan.Program
-	source, target *keep.Layout
-	// The schema of the target; all that it fills in; and what it fills in where the source has no
-	// place.
-	schema            *crdschema.Version
-	defaults, missing *keep.Defaults
-	missingDecide     bool // expressions read what is filled in
+	forward, reverse *plan.Program
+	source, target   side
+}
+
+// A side is one of the two versions of a conversion.
+type side struct {
+	layout   *keep.Layout
+	defaults *keep.Defaults
+	schema   *crdschema.Version
 }
 
 // NewConverter returns a converter between the hub of a CRD and its other versions. CallsGo says
@@ -50,27 +52,12 @@ func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, call
 	for _, v := range crd.Versions {
 		c.versions = append(c.versions, v.Name)
 	}
-	add := func(from, to string, there, back *plan.Program, source, target *keep.Layout) {
-		missing := target.Missing()
-		c.directions[[2]string{from, to}] = &direction{
-			there: there, back: back, source: source, target: target,
-			schema: crd.Version(to), defaults: target.Defaults(), missing: missing, missingDecide: missing.Decide(),
-		}
-	}
 	for name, s := range spokes {
-		add(name, hub, s.ToHub, s.ToSpoke, s.Layout, s.Hub)
-		add(hub, name, s.ToSpoke, s.ToHub, s.Hub, s.Layout)
+		of, ofHub := side{s.Layout, s.Layout.Defaults(), crd.Version(name)}, side{s.Hub, s.Hub.Defaults(), crd.Version(hub)}
+		c.directions[[2]string{name, hub}] = &direction{s.ToHub, s.ToSpoke, of, ofHub}
+		c.directions[[2]string{hub, name}] = &direction{s.ToSpoke, s.ToHub, ofHub, of}
 	}
 	return c
-}
-
-// Complete implements converters.Completer. It fills in defaults that are not kept, since the API
-// server would fill them in only if it stored the object at that version.
-func (c *Converter) Complete(obj *jsondoc.Object, from, to string) error {
-	if d := c.directions[[2]string{from, to}]; d != nil {
-		return d.missing.FillIn(obj)
-	}
-	return nil
 }
 
 // Interruptible implements converters.Interruptible: rules check the context, Go functions may not.
@@ -125,48 +112,40 @@ func (s *scratch) clear() {
 	s.run.clear()
 }
 
-// A conversion is that of one object x.
-//
-// Let F be the program there and G the program back. Both depend only on the visible part of the
-// object. The result is F(x), in which kept values are restored if they are still valid. Whatever
-// of x the result would not give back through G is kept in it. See package keep.
+// A conversion is that of one object x to y. See package keep.
 type conversion struct {
 	*direction
 	keep.Versions
 
 	ctx     context.Context //nolint:containedctx // lives as long as one call
 	group   string
-	obj     *jsondoc.Object
+	obj     *jsondoc.Object // x, then y
 	scratch *scratch
+
+	x       *jsondoc.Object
+	text    []byte // of x
+	stored  bool   // it is no fragment
+	is      shown
+	unknown bool // x has fields that no schema knows
 }
 
 func (v *conversion) convert() error {
-	text, asRead := v.obj.Text(), v.obj.Untouched()
-	kept, err := keep.Take(v.obj, v.Versions, &v.scratch.kept)
+	kept, err := v.begin()
 	if err != nil {
 		return err
 	}
-	var x *jsondoc.Object
-	if asRead {
-		x = v.obj.Original()
-	} else if x, err = v.scratch.open(text); err != nil {
+	y, err := v.to(kept, v.unknown || len(kept) > 0)
+	if err != nil || !y.mayLose {
 		return err
 	}
-	is := shown{of: x, text: text}
-	unknown := v.scratch.search.HasUnknown(x, v.source)
-	if unknown {
-		converters.ReportFrom(v.ctx).NoteUnknown()
-	}
-	mayLose, err := v.forth(is, unknown || len(kept) > 0)
-	if err != nil {
-		return err
-	}
-	if !mayLose {
-		return nil
-	}
-	entries, err := v.settle(x, is, kept, unknown)
-	if err == nil && keep.TwoSided(entries) {
-		err = v.stored(entries)
+	entries, err := v.lost(y)
+	if err == nil && len(y.restored.Claims()) > 0 {
+		if !keep.Unedited(kept, v.x, v.source.layout.Schema) {
+			entries, err = v.agreed(y, kept, entries)
+		}
+		if err == nil {
+			err = keep.Seal(entries, v.obj, v.target.layout.Schema)
+		}
 	}
 	if err != nil {
 		return err
@@ -178,10 +157,104 @@ func (v *conversion) convert() error {
 	return err
 }
 
-// forth turns the object into F(x), and reports whether G may fail to restore x. With mayLose it
-// does not try to find out.
-func (v *conversion) forth(is shown, mayLose bool) (bool, error) {
-	mayLose, err := v.run(v.there, v.obj, v.From, is, way{mayLose: mayLose})
+// begin takes the kept values out of x.
+func (v *conversion) begin() (kept []*keep.Entry, err error) {
+	if err := v.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if v.stored = keep.IsStored(v.obj); v.stored {
+		if _, err := v.source.defaults.Fill(v.obj); err != nil {
+			return nil, err
+		}
+	}
+	asRead := v.obj.Untouched()
+	v.text = v.obj.Text()
+	if kept, err = keep.Take(v.obj, v.Versions, &v.scratch.kept); err != nil {
+		return nil, err
+	}
+	if asRead {
+		v.x = v.obj.Original()
+	} else if v.x, err = v.scratch.open(v.text); err != nil {
+		return nil, err
+	}
+	if v.is, err = v.shown(v.source, v.x, v.text); err != nil {
+		return nil, err
+	}
+	if v.unknown = v.scratch.search.HasUnknown(v.x, v.source.layout); v.unknown {
+		converters.ReportFrom(v.ctx).NoteUnknown()
+	}
+	return kept, nil
+}
+
+// shown returns what expressions see of an object: also the defaults that the API server fills in
+// when it stores it.
+func (v *conversion) shown(s side, obj *jsondoc.Object, text []byte) (shown, error) {
+	is := shown{of: obj, text: text}
+	if v.stored {
+		return is, nil
+	}
+	if lacks, err := s.defaults.Lacks(obj); !lacks || err != nil {
+		return is, err
+	}
+	c, err := v.copyOf(obj)
+	if err == nil {
+		_, err = s.defaults.Fill(c)
+	}
+	return shown{of: c}, err
+}
+
+// A converted is what is known of y.
+type converted struct {
+	mayLose  bool // the reverse conversion may not give x
+	restored *keep.Restored
+}
+
+// to turns x into y, with kept values. With mayLose it does not try to find out whether the reverse
+// conversion may fail to give x.
+func (v *conversion) to(kept []*keep.Entry, mayLose bool) (y converted, err error) {
+	var trace *keep.Trace
+	if len(kept) > 0 {
+		trace = &keep.Trace{}
+	}
+	if y.mayLose, err = v.forth(trace, mayLose); err != nil {
+		return y, err
+	}
+	if len(kept) > 0 {
+		if y.restored, err = keep.Restore(v.ctx, &v.scratch.kept, v.obj, v.x, trace, kept, v.target.layout); err != nil {
+			return y, err
+		}
+	}
+	if v.stored {
+		filling, err := v.target.defaults.Fill(v.obj)
+		if y.mayLose = y.mayLose || filling.Read; err != nil {
+			return y, err
+		}
+	}
+	return y, nil
+}
+
+// again is to once more, with other kept values.
+func (v *conversion) again(kept []*keep.Entry) (y converted, err error) {
+	if err := v.reset(); err != nil {
+		return y, err
+	}
+	return v.to(kept, true)
+}
+
+// reset turns the object into x again.
+func (v *conversion) reset() error {
+	text, err := jsondoc.RawValue(v.text)
+	if err != nil {
+		return err
+	}
+	v.obj.Replace(text)
+	_, err = keep.Take(v.obj, v.Versions, &v.scratch.kept)
+	return err
+}
+
+// forth runs the program to y, and reports whether the reverse conversion may fail to give x.
+func (v *conversion) forth(trace *keep.Trace, mayLose bool) (bool, error) {
+	mayLose, err := v.run(v.forward, v.obj, v.From, v.is, way{mayLose: mayLose, trace: trace})
 	call := &v.scratch.run.call
 	if call.CallLimit() || call.TotalLimit() {
 		converters.ReportFrom(v.ctx).NoteCostLimit()
@@ -189,65 +262,92 @@ func (v *conversion) forth(is shown, mayLose bool) (bool, error) {
 	if !errors.Is(err, errTotalLimit) {
 		return mayLose, err
 	}
-	x, err := jsondoc.RawValue(is.text)
-	if err != nil {
+	if err := v.reset(); err != nil {
 		return false, err
 	}
-	v.obj.Replace(x)
-	if _, err := keep.Take(v.obj, v.Versions, &v.scratch.kept); err != nil {
-		return false, err
+	if trace != nil {
+		*trace = keep.Trace{}
 	}
-	_, err = v.run(v.there, v.obj, v.From, is, way{mayLose: true, mute: true})
+	_, err = v.run(v.forward, v.obj, v.From, v.is, way{mayLose: true, mute: true, trace: trace})
 	return true, err
 }
 
-// stored tells the entries what the way back will give once the API server has pruned and defaulted
-// the object, if that differs.
-func (v *conversion) stored(entries []*keep.Entry) error {
-	y, err := v.asStored()
-	if y == nil || err != nil {
-		return err
-	}
-	g, err := v.wayBack(y)
+// lost returns entries for what the reverse conversion does not give of x.
+func (v *conversion) lost(y converted) ([]*keep.Entry, error) {
+	stored, err := v.asStored()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return keep.Stored(v.ctx, &v.scratch.kept, entries, g, y, v.source)
+	g, trace, err := v.back(stored)
+	if err != nil {
+		return nil, err
+	}
+	return keep.Diff(v.ctx, &v.scratch.kept, &keep.Conversion{
+		X: v.x, Y: stored, G: g, Trace: trace, Layout: v.source.layout, Unknown: v.unknown, Stored: v.stored, Restored: y.restored,
+	})
 }
 
-// asStored returns the object as the API server stores it, or nil if it is that already.
+// agreed returns the entries of x if the kept values agree with it. Values that returned in what an
+// expression makes may contradict what x says: then the reverse conversion gives something else
+// with them than without. Those of such a unit go, and no others.
+func (v *conversion) agreed(y converted, kept, entries []*keep.Entry) ([]*keep.Entry, error) {
+	doubtful := y.restored.Claims().Disputed(entries, nil)
+	if len(doubtful) == 0 {
+		return entries, nil
+	}
+	y, err := v.again(doubtful.Without(kept))
+	if err != nil {
+		return nil, err
+	}
+	without, err := v.lost(y)
+	if err != nil {
+		return nil, err
+	}
+	contradicting := doubtful.Disputed(entries, without)
+	if len(contradicting) == len(doubtful) {
+		return without, nil
+	}
+	if y, err = v.again(contradicting.Without(kept)); err != nil {
+		return nil, err
+	}
+	return v.lost(y)
+}
+
+// asStored returns y as the API server stores it, which tidies up embedded resources.
 func (v *conversion) asStored() (*jsondoc.Object, error) {
-	if v.schema.Embeds() {
-		text, changed, err := v.schema.Stored(v.obj.Text())
-		if !changed || err != nil {
-			return nil, err
-		}
-		return v.scratch.open(text)
-	}
-	if v.defaults == nil {
-		return nil, nil //nolint:nilnil // nil: the object is as stored
-	}
-	y, err := v.copyOf(v.obj)
-	if err != nil {
-		return nil, err
-	}
-	if matters, err := v.defaults.Fill(y); !matters || err != nil {
-		return nil, err
-	}
-	return y, nil
-}
-
-// completed returns the object with the defaults that Complete or the API server will fill in, if
-// what the way back gives depends on them.
-func (v *conversion) completed() (*jsondoc.Object, error) {
-	if !v.missingDecide {
+	if !v.target.schema.Embeds() {
 		return v.obj, nil
 	}
-	y, err := v.copyOf(v.obj)
-	if err == nil {
-		_, err = v.missing.Fill(y)
+	text, changed, err := v.target.schema.Stored(v.obj.Text())
+	if !changed || err != nil {
+		return v.obj, err
 	}
-	return y, err
+	return v.scratch.open(text)
+}
+
+// back returns what y converts back to.
+func (v *conversion) back(y *jsondoc.Object) (*jsondoc.Object, *keep.Trace, error) {
+	is, err := v.shown(v.target, y, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, trace, err := v.reversed(y, is, false)
+	if errors.Is(err, errTotalLimit) {
+		g, trace, err = v.reversed(y, is, true)
+	}
+	if err == nil && v.stored {
+		_, err = v.source.defaults.Fill(g)
+	}
+	return g, trace, err
+}
+
+func (v *conversion) reversed(y *jsondoc.Object, is shown, mute bool) (*jsondoc.Object, *keep.Trace, error) {
+	trace := &keep.Trace{}
+	g, err := v.copyOf(y)
+	if err == nil {
+		_, err = v.run(v.reverse, g, v.To, is, way{mayLose: true, mute: mute, trace: trace})
+	}
+	return g, trace, err
 }
 
 // copyOf returns a copy of an object.
@@ -256,21 +356,6 @@ func (v *conversion) copyOf(obj *jsondoc.Object) (*jsondoc.Object, error) {
 		return c, nil
 	}
 	return v.scratch.open(obj.Text())
-}
-
-// wayBack returns G(y) for an object y of the target version.
-func (v *conversion) wayBack(y *jsondoc.Object) (*jsondoc.Object, error) {
-	g, err := v.copyOf(y)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = v.run(v.back, g, v.To, shown{of: y}, way{mayLose: true}); !errors.Is(err, errTotalLimit) {
-		return g, err
-	}
-	if g, err = v.copyOf(y); err == nil {
-		_, err = v.run(v.back, g, v.To, shown{of: y}, way{mayLose: true, mute: true})
-	}
-	return g, err
 }
 
 // errTotalLimit is returned if the expressions for an object cost too much together. The run is
@@ -282,6 +367,7 @@ var errTotalLimit = errors.New("the expressions for the object cost too much tog
 type way struct {
 	mayLose bool // do not find out whether something is lost
 	mute    bool // without expressions
+	trace   *keep.Trace
 }
 
 // run runs a program over an object of a version. Each run has the whole cost limit to itself, as
@@ -290,7 +376,7 @@ func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, i
 	is.group, is.version = v.group, version
 	r := &v.scratch.run
 	r.reset(v.ctx, is)
-	r.mayLose, r.call.Mute = w.mayLose, w.mute
+	r.mayLose, r.call.Mute, r.trace = w.mayLose, w.mute, w.trace
 	r.program(p, obj.Node)
 	if err := v.ctx.Err(); err != nil {
 		return false, err

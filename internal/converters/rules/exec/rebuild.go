@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -12,9 +13,14 @@ import (
 func (r *run) toList(e *plan.Elements, n *jsondoc.Node) {
 	all := r.entries(n)
 	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	list := r.trace.Add(e.Of)
 	text := append(make([]byte, 0, 2*len(n.Text())), '[')
 	for _, m := range all {
-		if !r.program(e.Program, m.value) || m.value.Kind() != jsondoc.Map {
+		switch is := r.traced(list, keep.Source{Name: m.name}, e.Program, m.value); {
+		case is && m.value.Kind() != jsondoc.Map:
+			list.Drop()
+			fallthrough
+		case !is:
 			r.mayLose = true
 			continue
 		}
@@ -33,10 +39,10 @@ func (r *run) toList(e *plan.Elements, n *jsondoc.Node) {
 // toMap turns a list into a map.
 func (r *run) toMap(e *plan.Elements, n *jsondoc.Node) {
 	text := []byte{'{'}
-	last, seen := "", map[string]bool{}
-	for _, m := range r.entries(n) {
+	last, seen, list := "", map[string]bool{}, r.trace.Add(e.Of)
+	for i, m := range r.entries(n) {
 		key, ok := r.member(m.value, e.Key).Str()
-		if !ok || seen[key] || !r.program(e.Program, m.value) {
+		if !ok || seen[key] || !r.traced(list, keep.Source{Index: i, Name: key}, e.Program, m.value) {
 			r.mayLose = true
 			continue
 		}

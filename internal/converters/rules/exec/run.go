@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -25,6 +26,7 @@ type run struct {
 	err     error
 	slab    []transform.Operand
 	shown   shown
+	trace   *keep.Trace // of the value that the program is in; nil if none is written
 }
 
 // reset prepares the run for another object, which expressions see as shown.

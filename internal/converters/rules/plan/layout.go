@@ -12,17 +12,14 @@ import (
 
 // Layout returns the layout of one side of a version, which package keep needs.
 func Layout(s *binding.Spoke, own binding.Side) *keep.Layout {
-	l := layouter{own: own, other: own.Other(), made: map[*binding.Binding]*keep.Place{}, lone: map[*keep.Place]bool{}}
-	return &keep.Layout{
-		Schema: s.Root.Base[own].Node, Other: s.Root.Base[l.other].Node, OtherVersion: s.Names[l.other], Root: l.root(s.Root),
-	}
+	l := layouter{own: own, other: own.Other(), made: map[*binding.Binding]*keep.Place{}}
+	return &keep.Layout{Schema: s.Root.Base[own].Node, Other: s.Root.Base[l.other].Node, Root: l.root(s.Root)}
 }
 
 // A layouter makes the places of one version.
 type layouter struct {
 	own, other binding.Side
 	made       map[*binding.Binding]*keep.Place
-	lone       map[*keep.Place]bool // places without a counterpart whose parts have one
 }
 
 // root returns the place at the base of a binding.
@@ -37,7 +34,7 @@ func (l *layouter) root(of *binding.Binding) *keep.Place {
 	}
 	for _, e := range of.Elements {
 		if e.Paired() {
-			l.elements(p, e)
+			l.elements(p, of, e)
 		}
 	}
 	l.units(p, of)
@@ -49,11 +46,6 @@ func (l *layouter) root(of *binding.Binding) *keep.Place {
 	for _, e := range of.Elements {
 		l.taken(p, of, e.Ends[l.other].Segments)
 	}
-	for _, r := range of.Rules {
-		for _, path := range r.Ends[l.own] {
-			l.bridge(p, path, of, r)
-		}
-	}
 	return p
 }
 
@@ -61,36 +53,24 @@ func (l *layouter) root(of *binding.Binding) *keep.Place {
 func (l *layouter) rule(root *keep.Place, of *binding.Binding, r *binding.Rule) {
 	other := r.Ends[l.other]
 	for i, path := range r.Ends[l.own] {
-		p, whole := placeOf(root, path.Segments)
-		if !whole {
-			continue // picked elements are compared as they are
-		}
-		switch {
-		case r.How == binding.Drops:
-			p.Dropped = true
-		case len(other) == 0:
-			p.OneSided = r.Transform[l.own] == nil
-			p.Moved = !p.OneSided || of.Base[l.other].Walk(path.Segments).Known // which is another place
-		default:
-			p.Moved = true
-		}
+		p := placeOf(root, path.Segments, of.Base[l.own])
+		p.Moved = true
+		p.Dropped = p.Dropped || r.How == binding.Drops
 		p.Conditional = p.Conditional || isConditional(r)
-		if len(other) == 1 {
-			p.Counterpart = keepPath(other[0].Segments, other[0].Base)
-		}
-		if r.Hands() {
-			p.Other = other[0].Place.Node
-			p.Element, p.Keys = firstElement(other[0])
-			p.KeyNames = map[string]string{}
-			for _, field := range slices.Concat(path.Place.Node.ListMapKeys(), p.Other.ListMapKeys()) {
-				p.KeyNames[field] = field
-			}
+		p.Computed = p.Computed || r.Transform[l.other] != nil
+		for i := 1; i < len(path.Segments); i++ {
+			above := placeOf(root, path.Segments[:i], of.Base[l.own])
+			above.Decided = above.Decided || decides(r)
 		}
 		if d := r.DefaultOf(l.own, i); d != nil {
-			p.Fallback = d.JSON
+			p.Default = d.JSON
+		}
+		if r.Hands() && len(other) == 1 {
+			p.Counterparts = append(p.Counterparts, keep.Counterpart{Path: keepPath(other[0].Segments, other[0].Base), Schema: other[0].Place.Node})
+			p.Element, p.Keys = firstElement(other[0])
 		}
 		if r.Below != nil {
-			p.RuleSet = l.root(r.Below)
+			p.RuleSet, p.Use = l.root(r.Below), r
 		}
 	}
 }
@@ -105,6 +85,11 @@ func isConditional(r *binding.Rule) bool {
 	return false
 }
 
+// decides reports whether a condition or an expression decides whether a rule gives something.
+func decides(r *binding.Rule) bool {
+	return r.When != [2]*transform.Guard{} || r.Syntax.ToHub != nil || r.Syntax.ToSpoke != nil || r.Syntax.Go != nil
+}
+
 // taken notes that a place has no counterpart, as a rule has something else for the place of that
 // path in the other version.
 func (l *layouter) taken(root *keep.Place, of *binding.Binding, path []syntax.Segment) {
@@ -116,12 +101,7 @@ func (l *layouter) taken(root *keep.Place, of *binding.Binding, path []syntax.Se
 			return // a rule says where its counterpart is
 		}
 	}
-	if !of.Base[l.own].Walk(path).Known {
-		return
-	}
-	p, _ := placeOf(root, path)
-	p.Moved, p.OneSided = true, p.Unit == nil
-	l.lone[p] = len(of.Next(l.own, path)) > 0
+	placeOf(root, path, of.Base[l.own]).Moved = true
 }
 
 // firstElement reports whether a path leads to the first element of a list that may have others,
@@ -151,38 +131,32 @@ func single(n *crdschema.Node) bool {
 
 // units notes which places are one unit. A place that a plain rule moves is one by itself.
 func (l *layouter) units(root *keep.Place, of *binding.Binding) {
-	below := map[*keep.Place][]*keep.Unit{}
-	var order []*keep.Place
 	for _, u := range of.Units {
 		lists := l.listsOfFirst(u, of)
 		if u.Single() && !slices.ContainsFunc(u.Rules, computes) && len(lists) == 0 {
 			continue
 		}
-		unit := keep.NewUnit(membersOf(u, l.own, of), membersOf(u, l.other, of))
+		unit := keep.NewUnit(u, membersOf(u, l.own, of), membersOf(u, l.other, of))
 		for _, list := range lists {
-			p, _ := placeOf(root, list)
-			p.Unit = unit
+			placeOf(root, list, of.Base[l.own]).Unit = unit
 		}
 		for _, place := range u.Places[l.own] {
-			p, whole := placeOf(root, place.Path)
-			if whole && !place.Presence {
+			if p := placeOf(root, place.Path, of.Base[l.own]); place.Presence {
+				watch(p, unit)
+			} else {
 				p.Unit = unit
-			} else if whole {
-				p.Watch = append(p.Watch, unit)
 			}
-			for _, p := range inside(root, place) {
-				switch units := below[p]; {
-				case units == nil:
-					order = append(order, p)
-					fallthrough
-				case len(units) > 1 || units[0] != unit:
-					below[p] = append(units, unit)
-				}
+			for i := 1; i < len(place.Path); i++ {
+				watch(placeOf(root, place.Path[:i], of.Base[l.own]), unit)
 			}
 		}
 	}
-	for _, p := range order {
-		p.Below = below[p][0].With(below[p][1:]...)
+}
+
+// watch notes that a unit depends on whether there is something at a place.
+func watch(p *keep.Place, unit *keep.Unit) {
+	if !slices.Contains(p.Watch, unit) {
+		p.Watch = append(p.Watch, unit)
 	}
 }
 
@@ -205,69 +179,62 @@ func (l *layouter) listsOfFirst(u *binding.Unit, of *binding.Binding) [][]syntax
 // computes reports whether a rule computes values.
 func computes(r *binding.Rule) bool { return r.How == binding.Converts || r.How == binding.Computes }
 
-// inside returns the places that contain a place of a unit and exist because of it.
-func inside(root *keep.Place, place transform.Read) []*keep.Place {
-	above := place.Path
-	if !place.Presence && len(above) > 0 {
-		above = above[:len(above)-1]
-	}
-	var way []*keep.Place
-	for i := range above {
-		p, whole := placeOf(root, above[:i+1])
-		if !whole {
-			break
-		}
-		way = append(way, p)
-	}
-	return way
-}
-
 // membersOf returns the places of a unit on a side, including what it reads outside of the binding.
 func membersOf(u *binding.Unit, s binding.Side, of *binding.Binding) []keep.Member {
 	members := make([]keep.Member, 0, len(u.Places[s])+len(u.Outside[s]))
 	for _, p := range u.Places[s] {
-		members = append(members, keep.Member{
-			Path: keepPath(p.Path, of.Base[s]), PresenceOnly: p.Presence, Schema: of.Base[s].Walk(p.Path).Node,
-		})
+		members = append(members, memberOf(p, of.Base[s]))
 	}
 	for _, p := range u.Outside[s] {
-		members = append(members, keep.Member{Path: keepPath(p.Path, binding.Place{}), PresenceOnly: p.Presence, FromRoot: true})
+		m := memberOf(p, binding.Place{})
+		m.FromRoot = true
+		members = append(members, m)
 	}
 	return members
 }
 
-// keepPath returns a path for package keep. It ends at the first list or map whose elements a rule
-// goes through.
+// memberOf returns a place of a unit, or the first list or map whose elements it goes through.
+func memberOf(p transform.Read, base binding.Place) keep.Member {
+	path := p.Path
+	through := slices.IndexFunc(path, syntax.Segment.Iterates)
+	if through >= 0 {
+		path = path[:through]
+	}
+	return keep.Member{
+		Path: keepPath(path, base), PresenceOnly: p.Presence, Shape: p.Presence && through >= 0, Schema: base.Walk(path).Node,
+	}
+}
+
+// keepPath returns a path for package keep.
 func keepPath(segments []syntax.Segment, base binding.Place) keep.Path {
 	path := keep.Path{}
 	for i, s := range segments {
 		switch {
 		case s.Kind == syntax.First:
-			path = append(path, keep.Step{First: true})
+			path = append(path, keep.PathElement{First: true})
 		case s.Kind == syntax.Pick:
-			key := keyText(base.Walk(segments[:i+1]), s)
-			path = append(path, keep.Step{Keys: []keep.Key{{Name: s.Name, Value: string(key)}}})
-		case s.Iterates():
-			return path
+			path = append(path, keep.PathElement{Keys: []keep.Key{pickKey(base, segments[:i+1])}})
 		default:
-			path = append(path, keep.Step{Name: s.Name})
+			path = append(path, keep.PathElement{Name: s.Name})
 		}
 	}
 	return path
 }
 
+// pickKey returns the key of the element that the last segment of a path picks.
+func pickKey(base binding.Place, path []syntax.Segment) keep.Key {
+	s := path[len(path)-1]
+	return keep.Key{Name: s.Name, Value: string(keyText(base.Walk(path), s))}
+}
+
 // elements notes what becomes of the elements of a list or the entries of a map.
-func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
+func (l *layouter) elements(root *keep.Place, of *binding.Binding, e *binding.Elements) {
 	own, other, by := e.Ends[l.own], e.Ends[l.other], e.By[l.own]
-	p, whole := placeOf(root, own.Segments)
-	if !whole {
-		return
-	}
-	p.Moved, p.Other, p.Counterpart = true, other.Place.Node, keepPath(other.Segments, other.Base)
+	p := placeOf(root, own.Segments, of.Base[l.own])
+	p.Moved, p.Of = true, e
+	p.Counterparts = []keep.Counterpart{{Path: keepPath(other.Segments, other.Base), Schema: other.Place.Node}}
 	p.Each = l.root(e.Binding)
-	if !p.Each.Moved { // else a rule of its own moves it
-		p.Each.Moved, p.Each.Other = true, e.Binding.Base[l.other].Node
-	}
+	p.Other = e.Binding.Base[l.other].Node
 	switch {
 	case binding.IsMap(by):
 	case e.Key[l.own] != "":
@@ -277,13 +244,13 @@ func (l *layouter) elements(root *keep.Place, e *binding.Elements) {
 	default:
 		p.Keys = l.sources(e.Binding, other.Place.Node.ListMapKeys(), e.Binding.Base[l.own].Node)
 	}
-	p.KeyNames = map[string]string{}
+	p.KeysThere = map[string]string{}
 	back := layouter{own: l.other, other: l.own}
 	for _, field := range slices.Concat(p.Keys, own.Place.Node.ListMapKeys()) {
 		if entry := e.By[l.other]; !binding.IsMap(entry) {
-			p.KeyNames[field] = back.source(e.Binding, field)
+			p.KeysThere[field] = back.source(e.Binding, field)
 		} else if entry.Name == field {
-			p.KeyNames[field] = field
+			p.KeysThere[field] = field
 		}
 	}
 }
@@ -317,17 +284,13 @@ func (l *layouter) source(of *binding.Binding, name string) string {
 	return source
 }
 
-// placeOf returns the place of a path, which it creates if needed, and true. For a path into
-// elements it returns the place of the list, and false.
-func placeOf(root *keep.Place, segments []syntax.Segment) (p *keep.Place, whole bool) {
-	p = root
-	for _, s := range segments {
+// placeOf returns the place of a path, which it creates if needed.
+func placeOf(root *keep.Place, segments []syntax.Segment, base binding.Place) *keep.Place {
+	p := root
+	for i, s := range segments {
 		if s.Kind != syntax.Field {
-			if s.Kind == syntax.Pick && p.Keys == nil {
-				p.Keys = []string{s.Name}
-			}
-			p.First = p.First || s.Kind == syntax.First
-			return p, false
+			p = pickOf(p, segments[:i+1], base)
+			continue
 		}
 		next := p.Members[s.Name]
 		if next == nil {
@@ -339,46 +302,23 @@ func placeOf(root *keep.Place, segments []syntax.Segment) (p *keep.Place, whole 
 		}
 		p = next
 	}
-	return p, true
+	return p
 }
 
-// bridge notes the objects and lists above a place that the other version does not have, unless a
-// condition or an expression decides whether they exist.
-func (l *layouter) bridge(p *keep.Place, path binding.Path, of *binding.Binding, r *binding.Rule) {
-	segments, other := path.Segments, of.Base[l.other]
-	decides := r.When[0] != nil || r.When[1] != nil || r.Syntax.ToHub != nil || r.Syntax.ToSpoke != nil || r.Syntax.Go != nil
-	for i, s := range segments[:max(len(segments)-1, 0)] {
-		if s.Kind != syntax.Field {
-			return
-		}
-		if p = p.Members[s.Name]; p == nil {
-			return
-		}
-		if p.Moved {
-			other = binding.Place{Node: p.Other, Known: p.Other != nil}
-		} else {
-			other = other.Member(s.Name)
-		}
-		next := segments[i+1]
-		whole := i+2 == len(segments) // the other version has all that next picks
-		if other.Known || (p.Moved || p.OneSided) && !l.lone[p] || p.Dropped || next.Kind == syntax.First && of.Owner(l.own, segments[:i+2]) != nil {
-			continue
-		}
-		p.Bridge = !decides && (p.Bridge || !p.Decided)
-		p.Decided = p.Decided || decides
-		switch {
-		case next.Kind != syntax.Pick || !isKeyOf(path, i+1, next.Name):
-		case p.Each == nil:
-			p.Each = &keep.Place{Bridge: p.Bridge && !whole}
-		default:
-			p.Each.Bridge = p.Each.Bridge && !whole
+// pickOf returns the place of an element that the last segment of a path picks.
+func pickOf(list *keep.Place, path []syntax.Segment, base binding.Place) *keep.Place {
+	at := keep.PathElement{First: path[len(path)-1].Kind == syntax.First}
+	if list.First = list.First || at.First; !at.First {
+		at.Keys = []keep.Key{pickKey(base, path)}
+		if list.Keys == nil {
+			list.Keys = []string{at.Keys[0].Name}
 		}
 	}
-}
-
-// isKeyOf reports whether a field alone identifies the elements of the list at the first steps of a
-// path.
-func isKeyOf(path binding.Path, steps int, field string) bool {
-	keys := path.Base.Walk(path.Segments[:steps]).Node.ListMapKeys()
-	return len(keys) == 0 || len(keys) == 1 && keys[0] == field
+	for _, k := range list.Picks {
+		if k.At.First == at.First && slices.Equal(k.At.Keys, at.Keys) {
+			return k.Place
+		}
+	}
+	list.Picks = append(list.Picks, keep.Pick{At: at, Place: &keep.Place{}})
+	return list.Picks[len(list.Picks)-1].Place
 }

@@ -27,11 +27,13 @@ type Node struct {
 	Shifts      bool           // the elements of the list may move up by one place in the target
 	Elem        *Elements
 	Sub         *Program
+	Use         *binding.Rule // the rule that applies the rule set of Sub
 }
 
 // Elements says how to go through a list or map.
 type Elements struct {
 	Program  *Program
+	Of       *binding.Elements
 	From, To jsondoc.Kind
 	Picked   bool   // rules pick elements of the target's list, so the way back may not put them all into the map
 	Key      string // the key field of a list that becomes a map or is made from one
@@ -156,7 +158,7 @@ func (b *builder) inside(p *Node, in, target *owned, m *move) bool {
 	}
 	p.Check = !p.Src.SameValues(p.Dst)
 	useful := b.named(p, in, target, to) || p.Check
-	if p.Sub = b.c.build(m.below, b.src); p.Sub.trivial() {
+	if p.Sub, p.Use = b.c.build(m.below, b.src), m.rule.Of; p.Sub.trivial() {
 		p.Sub = nil
 	}
 	return useful || p.Sub != nil
@@ -298,7 +300,7 @@ func (b *builder) elementsOf(p *Node, of *binding.Elements) bool {
 		}
 		return jsondoc.Array
 	}
-	e := &Elements{Program: b.c.build(of.Binding, b.src), From: kind(b.src), To: kind(b.dst)}
+	e := &Elements{Program: b.c.build(of.Binding, b.src), Of: of, From: kind(b.src), To: kind(b.dst)}
 	if e.From == e.To && e.Program.trivial() {
 		return false
 	}

@@ -45,8 +45,9 @@ type Rule struct {
 	Element   []Step
 	ElementAt int
 	Branch    *Node // what to do with the value if another rule has moved the original
-	straight  bool  // the input is the output
-	defaults  bool  // it has a default on either side
+	Of        *binding.Rule
+	straight  bool // the input is the output
+	defaults  bool // it has a default on either side
 }
 
 // A Route is a path from the root of a program's value.
@@ -274,7 +275,7 @@ func (b *builder) rule(of *binding.Rule) {
 	computed := [2]bool{of.Syntax.ToHub != nil, of.Syntax.ToSpoke != nil}
 	guarded := of.When[b.src] != nil || of.When[b.dst] != nil
 	r := &Rule{
-		Transform: of.Transform[b.src], Guard: of.When[b.src], In: routesOf(of.Ends[b.src]), Out: routesOf(of.Ends[b.dst]),
+		Of: of, Transform: of.Transform[b.src], Guard: of.When[b.src], In: routesOf(of.Ends[b.src]), Out: routesOf(of.Ends[b.dst]),
 		defaults: of.HasDefault(binding.OfSpoke) || of.HasDefault(binding.OfHub),
 	}
 	if of.ReadsElement(b.src) {

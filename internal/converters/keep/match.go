@@ -1,0 +1,168 @@
+package keep
+
+// An elementMatch says where the kept elements of a list without keys are now, and which of them
+// entries return to.
+type elementMatch struct {
+	at   []int // the present index of each kept element, or -1
+	from []int // of each present element, the kept one, or -1
+}
+
+// matchElements finds kept elements in a list: at their place, if the list has its length and that
+// explains as many of them as their order does; otherwise by their order, then anywhere, then at
+// their place between two others. Like reports whether an edited element may be a kept one.
+func matchElements(l *listEntry, now []stamp, like func(k, i int) bool, d *deadline) (elementMatch, error) {
+	if m, all := inPlace(l, now, like); all {
+		return m, nil
+	}
+	was := make([]stamp, len(l.elements))
+	for k, e := range l.elements {
+		was[k] = e.was
+	}
+	inOrder, err := commonSubsequence(was, now, d)
+	if err != nil {
+		return elementMatch{}, err
+	}
+	if m, _ := inPlace(l, now, like); m.count() >= len(inOrder) {
+		m.anywhere(was, now)
+		return m, nil
+	}
+	m := newElementMatch(len(was), len(now))
+	for _, pair := range inOrder {
+		m.join(pair[0], pair[1])
+	}
+	m.anywhere(was, now)
+	m.between(l, inOrder, len(now), like)
+	return m, nil
+}
+
+func newElementMatch(was, now int) elementMatch {
+	m := elementMatch{make([]int, was), make([]int, now)}
+	for k := range m.at {
+		m.at[k] = -1
+	}
+	for i := range m.from {
+		m.from[i] = -1
+	}
+	return m
+}
+
+func (m *elementMatch) join(k, i int) { m.at[k], m.from[i] = i, k }
+
+func (m *elementMatch) count() (count int) {
+	for _, i := range m.at {
+		if i >= 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// inPlace matches elements at their places, if the list has its length, and reports whether all
+// are there unchanged.
+func inPlace(l *listEntry, now []stamp, like func(k, i int) bool) (m elementMatch, all bool) {
+	m = newElementMatch(len(l.elements), len(now))
+	if len(now) != l.length {
+		return m, false
+	}
+	all = true
+	for k, e := range l.elements {
+		if e.index >= len(now) {
+			return m, false
+		}
+		same := now[e.index] == e.was
+		if all = all && same; same || like(k, e.index) {
+			m.join(k, e.index)
+		}
+	}
+	return m, all
+}
+
+// anywhere matches equal elements out of order.
+func (m *elementMatch) anywhere(was, now []stamp) {
+	free := map[stamp][]int{}
+	for i, s := range now {
+		if m.from[i] < 0 {
+			free[s] = append(free[s], i)
+		}
+	}
+	for k, s := range was {
+		if places := free[s]; m.at[k] < 0 && len(places) > 0 {
+			m.join(k, places[0])
+			free[s] = places[1:]
+		}
+	}
+}
+
+// between matches edited elements at their places between two matches that have as many elements
+// between them as there were.
+func (m *elementMatch) between(l *listEntry, inOrder [][2]int, length int, like func(k, i int) bool) {
+	first, was, now := 0, -1, -1
+	for _, pair := range append(inOrder, [2]int{len(l.elements), length}) {
+		end := l.length
+		if pair[0] < len(l.elements) {
+			end = l.elements[pair[0]].index
+		}
+		for k := first; k < pair[0]; k++ {
+			i := now + l.elements[k].index - was
+			if m.at[k] < 0 && end-was == pair[1]-now && i < length && m.from[i] < 0 && like(k, i) {
+				m.join(k, i)
+			}
+		}
+		first, was, now = pair[0]+1, end, pair[1]
+	}
+}
+
+// commonSubsequence returns the index pairs of a longest common subsequence.
+func commonSubsequence(x, y []stamp, d *deadline) (same [][2]int, err error) {
+	first, last := 0, 0
+	for ; first < min(len(x), len(y)) && x[first] == y[first]; first++ {
+		same = append(same, [2]int{first, first})
+	}
+	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
+		last++
+	}
+	between, err := longest(x[first:len(x)-last], y[first:len(y)-last], d)
+	for _, pair := range between {
+		same = append(same, [2]int{first + pair[0], first + pair[1]})
+	}
+	for ; last > 0; last-- {
+		same = append(same, [2]int{len(x) - last, len(y) - last})
+	}
+	return same, err
+}
+
+// maxCompared limits the pairs of elements that are compared.
+const maxCompared = 1 << 20
+
+func longest(x, y []stamp, d *deadline) ([][2]int, error) {
+	if len(x) == 0 || len(y) == 0 || len(x)*len(y) > maxCompared {
+		return nil, nil
+	}
+	length, all := make([][]uint16, len(x)+1), make([]uint16, (len(x)+1)*(len(y)+1)) // of the subsequences of the rests
+	for i := range length {
+		length[i], all = all[:len(y)+1], all[len(y)+1:]
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		if err := d.passed(len(y)); err != nil {
+			return nil, err
+		}
+		for j := len(y) - 1; j >= 0; j-- {
+			if length[i][j] = max(length[i+1][j], length[i][j+1]); x[i] == y[j] {
+				length[i][j] = length[i+1][j+1] + 1
+			}
+		}
+	}
+	var same [][2]int
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch {
+		case x[i] == y[j]:
+			same = append(same, [2]int{i, j})
+			i, j = i+1, j+1
+		case length[i+1][j] >= length[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return same, nil
+}
