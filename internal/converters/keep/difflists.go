@@ -242,7 +242,7 @@ func (d *differ) onlyKeyed(list []*jsondoc.Node, c cursor) bool {
 
 // onlyBehindFirst keeps a list whose first element a rule picks and may make again.
 func (d *differ) onlyBehindFirst(list []*jsondoc.Node, c cursor) bool {
-	if c.place == nil || !c.place.First || len(list) == 0 || list[0].Kind() != jsondoc.Map {
+	if !c.place.hasFirst() || len(list) == 0 || list[0].Kind() != jsondoc.Map {
 		return false
 	}
 	nothing, err := parsed([]byte("{}"))

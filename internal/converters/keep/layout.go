@@ -64,9 +64,9 @@ type Place struct {
 	Default []byte
 	// Scope says that paths of units start here: at the root, an element or a rule set.
 	Scope bool
-	// Moved says that the counterpart is elsewhere, computed or missing. Counterparts are the places
-	// that hand on their value to this one, usually one. Other is the schema of the counterparts of
-	// the elements or values, if rules go through them.
+	// Moved says that the counterpart is elsewhere, computed or missing. Counterparts are the
+	// places whose value becomes that of this one, usually one. Other is the schema of the
+	// counterparts of the elements or values, if rules go through them.
 	Moved        bool
 	Counterparts []Counterpart
 	Other        *crdschema.Node

@@ -9,8 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// A PathElement leads from a value to a part of it: to the member Name of an object, to the element of a
-// list with the Keys, or, in a Unit, to the First element.
+// A PathElement leads from a value to a part of it: to the member Name of an object, to the element
+// of a list with the Keys, or, in a Unit, to the First element.
 type PathElement struct {
 	Name  string
 	Keys  []Key

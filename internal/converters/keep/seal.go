@@ -9,7 +9,7 @@ import (
 
 // Seal notes in the first of the entries what the object shows that they are put in, with the
 // schema of its version. Values that were kept of both versions may contradict each other, which is
-// no edit as long as nobody has edited the object.
+// no edit unless the object changes.
 func Seal(entries []*Entry, obj *jsondoc.Object, schema *crdschema.Node) error {
 	if len(entries) == 0 {
 		return nil

@@ -21,7 +21,7 @@ func defaultCases() rows {
 		"- {hub: .spec.framework.name, defaultInHub: tfx}\n- {hub: .spec.framework.parameters}")
 	all := rows{}
 	for name, kept := range map[string]string{
-		"a rule's default beside an empty object": "name: tfx, parameters: {}", "beside a value": "name: tfx, parameters: {a: b}",
+		"a rule's default next to an empty object": "name: tfx, parameters: {}", "next to a value": "name: tfx, parameters: {a: b}",
 		"alone": "name: tfx", "and not": "name: kfp", "and absent": "parameters: {a: b}", "and absent, and nothing else is there": "",
 	} {
 		all[name] = row{world: framework, steps: []step{

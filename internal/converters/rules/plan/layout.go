@@ -90,18 +90,17 @@ func decides(r *binding.Rule) bool {
 	return r.When != [2]*transform.Guard{} || r.Syntax.ToHub != nil || r.Syntax.ToSpoke != nil || r.Syntax.Go != nil
 }
 
-// taken notes that a place has no counterpart, as a rule has something else for the place of that
-// path in the other version.
+// taken notes that a place has no counterpart, as a rule has something else for the place that it
+// would be at in the other version.
 func (l *layouter) taken(root *keep.Place, of *binding.Binding, path []syntax.Segment) {
 	if len(path) == 0 || slices.ContainsFunc(path, func(s syntax.Segment) bool { return s.Kind != syntax.Field }) {
 		return
 	}
-	for i := range path {
-		if of.Owner(l.own, path[:i+1]) != nil {
-			return // a rule says where its counterpart is
-		}
+	last := len(path) - 1
+	around, ok := of.Counterpart(l.other, path[:last])
+	if own := append(slices.Clip(around), path[last]); ok && of.Owner(l.own, own) == nil {
+		placeOf(root, own, of.Base[l.own]).Moved = true
 	}
-	placeOf(root, path, of.Base[l.own]).Moved = true
 }
 
 // firstElement reports whether a path leads to the first element of a list that may have others,
