@@ -200,9 +200,10 @@ Engine a/refused: nothing has to be kept
 func TestFuzzLive(t *testing.T) {
 	t.Parallel()
 	c, rules := engines(t)
-	fuzz := []string{"fuzz", "--rules", rules, "--live", "--seed", "1"}
-	for args, want := range map[string]string{"--namespace a": "3 live objects", "--namespace b": "4 live objects", "-n 2": "2 live objects", "--namespace a --for 10m": "3 live objects"} {
-		got := c.run(t, append(fuzz, strings.Fields(args)...)...)
+	for args, want := range map[string]string{
+		"--namespace a": "3 live objects", "--namespace b": "4 live objects", "-n 2": "2 live objects", "--namespace a --for 10m": "3 live objects",
+	} {
+		got := c.run(t, append([]string{"fuzz", "--rules", rules, "--live", "--seed", "1"}, strings.Fields(args)...)...)
 		if want := "Engine.example.com: all laws hold on " + want + " of v1 and edits of them (seed 1)\n"; got.Code != 0 || got.Stdout != want {
 			t.Errorf("%s: %+v, want %s", args, got, want)
 		}

@@ -164,7 +164,7 @@ func (d *differ) only(x *jsondoc.Node, c cursor) {
 	case d.coarse && !c.place.drops():
 		d.keep(Entry{value: x.Text()}, nil, c)
 	case x.Kind() == jsondoc.Map && d.goesInto(x):
-		if d.members(x, nil, c, nil); len(d.entries) == before && !c.place.drops() {
+		if d.members(x, nil, c, nil); len(d.entries) == before {
 			d.keep(Entry{value: []byte("{}")}, nil, c)
 		}
 		d.withoutDefaults(x, c)

@@ -159,7 +159,7 @@ func (p *Place) element(e *jsondoc.Node, index int, keys []Key) *Place {
 	}
 	for i := range p.Picks {
 		at := &p.Picks[i].At
-		if at.First && index == 0 || at.Keys != nil && (e != nil && hasKeys(e, at.Keys, nil) || e == nil && slices.Contains(keys, at.Keys[0])) {
+		if at.First && index == 0 || len(at.Keys) > 0 && (e != nil && hasKeys(e, at.Keys, nil) || e == nil && slices.Contains(keys, at.Keys[0])) {
 			return p.Picks[i].Place
 		}
 	}
@@ -168,7 +168,7 @@ func (p *Place) element(e *jsondoc.Node, index int, keys []Key) *Place {
 
 // picks reports whether a rule picks the element with some keys.
 func (p *Place) picks(keys []Key) bool {
-	return p != nil && slices.ContainsFunc(p.Picks, func(k Pick) bool { return k.At.Keys != nil && slices.Contains(keys, k.At.Keys[0]) })
+	return p != nil && slices.ContainsFunc(p.Picks, func(k Pick) bool { return len(k.At.Keys) > 0 && slices.Contains(keys, k.At.Keys[0]) })
 }
 
 // hasFirst reports whether rules are about parts of the first element, but not about all of it.

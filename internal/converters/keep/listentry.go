@@ -1,7 +1,6 @@
 package keep
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
@@ -39,15 +38,6 @@ func (c cursor) visible(g *jsondoc.Node) (*jsondoc.Node, *crdschema.Node) {
 		return c.there, c.other
 	}
 	return g, c.schema
-}
-
-// element returns the kept element at an index, or nil.
-func (l *listEntry) element(index int) *keptElement {
-	i, found := slices.BinarySearchFunc(l.elements, index, func(e *keptElement, index int) int { return cmp.Compare(e.index, index) })
-	if !found {
-		return nil
-	}
-	return l.elements[i]
 }
 
 // maxAlike limits the short digests of an element.

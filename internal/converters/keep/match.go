@@ -1,5 +1,7 @@
 package keep
 
+import "slices"
+
 // An elementMatch says where the kept elements of a list without keys are now, and which of them
 // entries return to.
 type elementMatch struct {
@@ -142,7 +144,7 @@ func longest(x, y []stamp, d *deadline) ([][2]int, error) {
 	for i := range length {
 		length[i], all = all[:len(y)+1], all[len(y)+1:]
 	}
-	for i := len(x) - 1; i >= 0; i-- {
+	for i := range slices.Backward(x) {
 		if err := d.passed(len(y)); err != nil {
 			return nil, err
 		}

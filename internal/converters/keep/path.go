@@ -35,9 +35,6 @@ func (s PathElement) equal(t PathElement) bool {
 
 func (p Path) equal(q Path) bool { return slices.EqualFunc(p, q, PathElement.equal) }
 
-// within reports whether the path leads to q or to a part of it.
-func (p Path) within(q Path) bool { return len(q) <= len(p) && p[:len(q)].equal(q) }
-
 func (p Path) inStatus() bool { return len(p) > 0 && p[0].Name == "status" }
 
 // String formats the path for messages, without the keys of maps and lists.

@@ -133,7 +133,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 		if n != nil && b.isKey(child.step.Name) && child.entry != nil && child.entry.kind == isAbsent {
 			continue // an element without its key is never made
 		}
-		next := cursor{}
+		var next cursor
 		if child.step.Keys == nil {
 			next = c.member(child.step.Name, len(r.path)+1, n, nil)
 		} else {

@@ -16,6 +16,9 @@ func (b *branch) returns() bool {
 	return slices.ContainsFunc(b.children, (*branch).returns)
 }
 
+// removes reports whether an entry of a branch says that there is nothing.
+func (b *branch) removes() bool { return b.valid && b.entry.kind == isAbsent }
+
 // changes reports whether an entry of a branch changes the object.
 func (b *branch) changes() bool {
 	return b.valid || b.order != nil || slices.ContainsFunc(b.children, (*branch).changes)
@@ -33,7 +36,7 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node) (goes bool) {
 			r.done.mapNewly(n)
 		}
 		return false
-	case b.valid && b.entry.kind == isAbsent:
+	case b.removes():
 		return true
 	case b.valid && b.entry.kind == isList:
 		r.distinctly(b, n, func() { r.applyList(b.matched, b.entry.list, n) })
@@ -91,7 +94,7 @@ func (r *restorer) applyMembers(b *branch, n *jsondoc.Node) bool {
 				}
 				r.mapNewly(child, n)
 			}
-		case child.node != nil && child.valid && child.entry.kind == isAbsent:
+		case child.node != nil && child.removes():
 			gone = append(gone, name)
 		}
 	}
@@ -187,7 +190,7 @@ func (b *branch) render() []byte {
 		}
 	}
 	b.cursor.place.eachDefault(func(name string, p *Place) {
-		if child := b.find(PathElement{Name: name}); child == nil || !child.returns() && !(child.valid && child.entry.kind == isAbsent) {
+		if child := b.find(PathElement{Name: name}); child == nil || !child.returns() && !child.removes() {
 			add(name, p.Default)
 		}
 	})

@@ -208,10 +208,10 @@ func memberOf(p transform.Read, base binding.Place) keep.Member {
 func keepPath(segments []syntax.Segment, base binding.Place) keep.Path {
 	path := keep.Path{}
 	for i, s := range segments {
-		switch {
-		case s.Kind == syntax.First:
+		switch s.Kind {
+		case syntax.First:
 			path = append(path, keep.PathElement{First: true})
-		case s.Kind == syntax.Pick:
+		case syntax.Pick:
 			path = append(path, keep.PathElement{Keys: []keep.Key{pickKey(base, segments[:i+1])}})
 		default:
 			path = append(path, keep.PathElement{Name: s.Name})
