@@ -23,7 +23,7 @@
 //   - L10 nothing hidden: let G be the way back from B to A without kept values, y what B shows
 //     now, and b what it showed when something of A was kept. Where G(y) and G(b) differ, the
 //     result shows G(y). Where the conversions of these without kept values differ, so does that of
-//     the result.
+//     the result, if y and b differ there, too.
 //   - L11 growth: what was kept before rules were added comes back.
 //   - L12 skew: a field that the API server knows in one version, and the converter in none,
 //     survives writes at the others.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/jsondoc"
@@ -35,7 +36,27 @@ func (s *suite) hides(ctx context.Context, from, to string, state map[string]any
 	if now == nil || was == nil || shown == nil {
 		return gap{}, ""
 	}
-	return hidden(nodes{s.schema(from).Root, s.schema(to).Root}, views{now, was, shown, bare(kept.source, to, from)}, ""), from
+	diff := hidden(nodes{s.schema(from).Root, s.schema(to).Root}, views{now, was, shown, bare(kept.source, to, from)}, "")
+	if unedited(state, kept.state, diff.path) {
+		return gap{}, ""
+	}
+	return diff, from
+}
+
+// unedited reports whether two states of a version have the same at a path, or at the list on its
+// way: what the result says there is not the user's, who left it alone.
+func unedited(now, was any, path string) bool {
+	n, inNow := now.(map[string]any)
+	w, inWas := was.(map[string]any)
+	if inNow && inWas {
+		for _, name := range names(n, w) {
+			rest, ok := strings.CutPrefix(path, jsondoc.FormatPath(name))
+			if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				return unedited(at(n, name), at(w, name), rest)
+			}
+		}
+	}
+	return equal(now, was)
 }
 
 // views are four views of one place: what the visible fields say now, and what they said when
