@@ -26,6 +26,7 @@ type cursor struct {
 	computed bool
 	// conditional says that a condition decides whether the value, or what it is in, is there.
 	conditional bool
+	inStatus    bool
 	level       int // how many objects and lists the place is in
 	// around is the depth of the nearest place around this one that the other version shows
 	// something of.
@@ -84,6 +85,7 @@ func (c cursor) member(name string, depth int, shown, own *jsondoc.Node) cursor 
 		next.otherGiven = c.other.Property(name) == nil
 		next.there, _ = c.there.Member(name)
 	}
+	next.inStatus = c.inStatus || c.level == 0 && name == "status"
 	return next.scoped(depth, nil)
 }
 
@@ -165,8 +167,8 @@ func (c cursor) anyElement() cursor { return c.element(0, nil, at{index: -1}) }
 func (c cursor) into(p *Place, depth int) cursor {
 	next := cursor{
 		place: p, level: c.level + 1, around: c.around, scope: c.scope, opaque: c.opaque, computed: c.computed || c.place != nil && c.place.Computed,
-		conditional: c.conditional || p != nil && p.Conditional,
-		unit:        c.unit, unitPlace: c.unitPlace, unitAt: c.unitAt, unitScope: c.unitScope,
+		conditional: c.conditional || p != nil && p.Conditional, inStatus: c.inStatus,
+		unit: c.unit, unitPlace: c.unitPlace, unitAt: c.unitAt, unitScope: c.unitScope,
 	}
 	if p != nil && p.Unit != nil {
 		next.unit, next.unitPlace, next.unitAt, next.unitScope, next.computed = p.Unit, p, depth, c.scope, false

@@ -224,7 +224,7 @@ func (d *differ) newlyMapped(g *jsondoc.Node, c cursor) bool {
 
 // keep adds an entry for the path, with the digest of its inputs.
 func (d *differ) keep(e Entry, g *jsondoc.Node, c cursor) {
-	e.inputs = d.inputs(g, c, &e).ofObject(d.path, c)
+	e.inputs = d.inputs(g, c, &e).ofObject(c)
 	d.add(e, c)
 }
 

@@ -26,7 +26,7 @@ func (d *differ) lists(x, g *jsondoc.Node, c cursor) {
 func (d *differ) keepList(l *listEntry, c cursor) {
 	e := Entry{kind: isList, list: l}
 	if len(l.added) > 0 {
-		e.inputs = d.listInputs(c, l.length)
+		e.inputs = d.listInputs(c, l.length).ofObject(c)
 	}
 	d.add(e, c)
 }

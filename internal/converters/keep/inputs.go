@@ -109,8 +109,8 @@ func hasTags(n *jsondoc.Node) bool {
 
 // ofObject adds the object that inputs of status are of. A copy of the object under another name
 // has none of its status.
-func (s stamp) ofObject(path Path, c cursor) stamp {
-	if !path.inStatus() {
+func (s stamp) ofObject(c cursor) stamp {
+	if !c.inStatus {
 		return s
 	}
 	if uid, err := find(c.scope.root, Path{{Name: "metadata"}, {Name: "uid"}}); err == nil && uid.Kind() == jsondoc.String {

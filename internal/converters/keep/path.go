@@ -35,8 +35,6 @@ func (s PathElement) equal(t PathElement) bool {
 
 func (p Path) equal(q Path) bool { return slices.EqualFunc(p, q, PathElement.equal) }
 
-func (p Path) inStatus() bool { return len(p) > 0 && p[0].Name == "status" }
-
 // String formats the path for messages, without the keys of maps and lists.
 func (p Path) String() string {
 	if len(p) == 0 {

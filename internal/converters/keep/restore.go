@@ -210,15 +210,17 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, c cursor) bool {
 	if keys := lastKeys(r.path); keys != nil && (n != nil || !isElement(e.value, keys, c.schema)) {
 		return false
 	}
-	return c.fits(e.value) && (r.showsInputs(n, c, e) || n == nil && c.unbound() && len(r.watched) == 0 && !r.path.inStatus())
+	return c.fits(e.value) && (r.showsInputs(n, c, e) || n == nil && c.unbound() && len(r.watched) == 0 && !c.inStatus)
 }
 
 // showsInputs reports whether the object that is converted shows the inputs of an entry. Fragments
 // of server-side apply, and so their managers, know of no uid.
 func (r *restorer) showsInputs(n *jsondoc.Node, c cursor, e *Entry) bool {
-	now := r.inputs(n, c, e)
-	return now.ofObject(r.path, c) == e.inputs || now == e.inputs
+	return r.inputs(n, c, e).isOf(e, c)
 }
+
+// isOf reports whether these are the inputs of an entry.
+func (s stamp) isOf(e *Entry, c cursor) bool { return s == e.inputs || s.ofObject(c) == e.inputs }
 
 func lastKeys(path Path) []Key {
 	if len(path) == 0 {

@@ -42,7 +42,7 @@ func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *matchedList {
 	if first && len(m.at) > 0 && len(m.from) > 0 && kept[0].index == 0 && m.at[0] < 0 && m.from[0] < 0 {
 		m.join(0, 0) // a rule addresses [0], so element 0 keeps its identity
 	}
-	found := &matchedList{elementMatch: m, cursor: element(-1), list: c, added: r.listInputs(c, len(list)) == entry.inputs}
+	found := &matchedList{elementMatch: m, cursor: element(-1), list: c, added: r.listInputs(c, len(list)).isOf(entry, c)}
 	for k, i := range m.at {
 		if i >= 0 && len(kept[k].kept) > 0 && !r.stopped() {
 			found.parts = append(found.parts, r.inElement(kept[k].kept, list[i], element(i)))

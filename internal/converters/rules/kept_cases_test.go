@@ -80,6 +80,10 @@ func keyCases() rows {
 func inputCases() rows {
 	size := two("{spec: {n: integer, c: [string]}}", "{spec: {c: [string]}}", "- {spoke: .spec.n, toSpoke: 'size(object.?spec.?c.orValue([]))'}")
 	approved := two("{spec: {role: string}, status: {phase: string, by: string}}", "{spec: {role: string}, status: {phase: string}}", "")
+	steps := two("{spec: {role: string}, status: {done: [{name: string, by: string}]}}", "{spec: {role: string}, status: {done: [{name: string}]}}", "")
+	taken := two("{spec: {d: {a: string, c: string}}}", "{spec: {n: {c: string}}}", "- {spoke: .spec.d, hub: .spec.n}\n- {spoke: .spec.d.a, hub: .spec.n.c}")
+	first := two("{spec: {}}", "{spec: {b: [{x: string}]}}", "- {hub: '.spec.b[0]'}")
+	dropped := two("{spec: {c: {a: integer, d: {a: integer}}}}", "{spec: {}}", "- {spoke: .spec.c, drop: no use}\n- {spoke: .spec.c.a}")
 	encoded := two("{spec: {s: string}}", "{spec: {h: string}}", "- {spoke: .spec.s, hub: .spec.h, codec: Base64}").patched("v1beta1",
 		"properties: {spec: {properties: {s: {format: byte}}}}")
 	return rows{
@@ -90,6 +94,20 @@ func inputCases() rows {
 			create("v1beta1", `{spec: {role: view}, status: {by: alice}}`), edit("v1", `{spec: {role: edit}}`),
 			shows("v1beta1", `{spec: {role: edit}, status: {by: alice}}`),
 			edit("v1", `{metadata: {uid: other}}`), shows("v1beta1", `{spec: {role: edit}, status: {}}`),
+		}},
+		"status in a list without keys, too": {world: steps, storage: "v1", steps: []step{
+			create("v1beta1", `{status: {done: [{name: a, by: alice}]}}`), edit("v1", `{spec: {role: edit}}`),
+			shows("v1beta1", `{spec: {role: edit}, status: {done: [{name: a, by: alice}]}}`),
+			edit("v1", `{metadata: {uid: other}}`), shows("v1beta1", `{spec: {role: edit}, status: {done: [{name: a}]}}`),
+		}},
+		"the place of the same name is taken": {world: taken, steps: []step{
+			create("v1beta1", `{spec: {d: {a: x, c: y}}}`), edit("v1", `{spec: {n: {c: z}}}`), shows("v1beta1", `{spec: {d: {a: z, c: y}}}`),
+		}},
+		"a first element without anything": {world: first, steps: []step{
+			create("v1", `{spec: {b: [{}]}}`), shows("v1beta1", `{spec: {}}`), shows("v1", `{spec: {b: [{}]}}`),
+		}},
+		"an object whose parts are dropped": {world: dropped, storage: "v1", steps: []step{
+			create("v1beta1", `{spec: {c: {d: {a: 1}}}}`), shows("v1", `{spec: {}}`), shows("v1beta1", `{spec: {c: {}}}`),
 		}},
 		"no text cannot be encoded as bytes": {world: encoded, steps: []step{
 			create("v1", `{spec: {h: ""}}`), shows("v1beta1", `{spec: {}}`), shows("v1", `{spec: {h: ""}}`),

@@ -40,11 +40,11 @@ func (l *layouter) root(of *binding.Binding) *keep.Place {
 	l.units(p, of)
 	for _, r := range of.Rules {
 		for _, path := range r.Ends[l.other] {
-			l.taken(p, of, path.Segments)
+			l.taken(p, of, path.Segments, r.Ends[l.own])
 		}
 	}
 	for _, e := range of.Elements {
-		l.taken(p, of, e.Ends[l.other].Segments)
+		l.taken(p, of, e.Ends[l.other].Segments, e.Ends[l.own:l.own+1])
 	}
 	return p
 }
@@ -91,15 +91,17 @@ func decides(r *binding.Rule) bool {
 }
 
 // taken notes that a place has no counterpart, as a rule has something else for the place that it
-// would be at in the other version.
-func (l *layouter) taken(root *keep.Place, of *binding.Binding, path []syntax.Segment) {
+// would be at in the other version. If that is a part of the place, the two go together.
+func (l *layouter) taken(root *keep.Place, of *binding.Binding, path []syntax.Segment, by []binding.Path) {
 	if len(path) == 0 || slices.ContainsFunc(path, func(s syntax.Segment) bool { return s.Kind != syntax.Field }) {
 		return
 	}
 	last := len(path) - 1
 	around, ok := of.Counterpart(l.other, path[:last])
 	if own := append(slices.Clip(around), path[last]); ok && of.Owner(l.own, own) == nil {
-		placeOf(root, own, of.Base[l.own]).Moved = true
+		p := placeOf(root, own, of.Base[l.own])
+		p.Moved = true
+		p.Decided = p.Decided || slices.ContainsFunc(by, func(b binding.Path) bool { return binding.Within(b.Segments, own) })
 	}
 }
 
