@@ -89,6 +89,9 @@ type Pick struct {
 // A Unit has the places of both versions that belong together: an edit of one is an edit of all.
 // Own are those of the layout's version, and Other those of the other version.
 type Unit struct {
+	// Computed says that an expression makes a value of one of the versions.
+	Computed bool
+
 	id         any
 	own, other []Member
 }
@@ -116,7 +119,7 @@ func NewUnit(id any, own, other []Member) *Unit {
 			members[i].tags = isTags(members[i].Path)
 		}
 	}
-	return &Unit{id, own, other}
+	return &Unit{id: id, own: own, other: other}
 }
 
 func isTags(path Path) bool {

@@ -159,7 +159,7 @@ func (r *restorer) judge(b *branch, n *jsondoc.Node, c cursor) {
 	if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid {
 		b.entry.of = c.claim(true)
 		b.unshown = b.entry.kind == isValue && !r.inputs(n, c, b.entry).any
-		if c.computed {
+		if c.computed || c.unit != nil && c.unit.Computed && c.unitAt < len(r.path) {
 			r.done.inside = append(r.done.inside, b.entry)
 		}
 		if b.entry.kind == isList && n != nil {

@@ -138,6 +138,7 @@ func (l *layouter) units(root *keep.Place, of *binding.Binding) {
 			continue
 		}
 		unit := keep.NewUnit(u, membersOf(u, l.own, of), membersOf(u, l.other, of))
+		unit.Computed = slices.ContainsFunc(u.Rules, func(r *binding.Rule) bool { return r.Transform != transform.Transform{} })
 		for _, list := range lists {
 			placeOf(root, list, of.Base[l.own]).Unit = unit
 		}
