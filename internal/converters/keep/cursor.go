@@ -19,6 +19,10 @@ type cursor struct {
 	// there, or nil. Of opaque conversions, it is what the other version has at the same path.
 	tracked bool
 	there   *jsondoc.Node
+	// thereBy is the rule's counterpart of the place, or of one above it at depth thereAt, which the
+	// scope has. Otherwise the counterpart has the path of the place.
+	thereBy Path
+	thereAt int
 	// given says that this is a value of a map or an element, which no schema fills in.
 	given, otherGiven bool
 	opaque            bool
@@ -70,6 +74,7 @@ func (c cursor) member(name string, depth int, shown, own *jsondoc.Node) cursor 
 	if inRuleSet {
 		c.scope = scope{depth - 1, own, c.there, c.scope.root, c.scope.trace.ruleSet(c.place.Use)}
 		c.unit, c.unitPlace = nil, nil
+		c.thereBy, c.thereAt = nil, depth-1
 	}
 	next := c.into(place, depth)
 	next.schema, next.known, next.anything = below(c.schema, name, c.anything)
@@ -166,6 +171,7 @@ func (c cursor) anyElement() cursor { return c.element(0, nil, at{index: -1}) }
 // into moves to a place below.
 func (c cursor) into(p *Place, depth int) cursor {
 	next := cursor{
+		thereBy: c.thereBy, thereAt: c.thereAt,
 		place: p, level: c.level + 1, around: c.around, scope: c.scope, opaque: c.opaque, computed: c.computed || c.place != nil && c.place.Computed,
 		conditional: c.conditional || p != nil && p.Conditional, inStatus: c.inStatus,
 		unit: c.unit, unitPlace: c.unitPlace, unitAt: c.unitAt, unitScope: c.unitScope,
@@ -180,7 +186,7 @@ func (c cursor) into(p *Place, depth int) cursor {
 		at := &p.Counterparts[i]
 		n, _ := find(c.scope.there, at.Path)
 		if !next.tracked || next.there == nil && n != nil {
-			next.tracked, next.there, next.other = true, n, at.Schema
+			next.tracked, next.there, next.other, next.thereBy, next.thereAt = true, n, at.Schema, at.Path, depth
 		}
 	}
 	return next
@@ -190,6 +196,7 @@ func (c cursor) into(p *Place, depth int) cursor {
 func (c cursor) scoped(depth int, own *jsondoc.Node) cursor {
 	if c.place.scoped() {
 		c.scope.depth, c.scope.own, c.scope.there = depth, own, c.there
+		c.thereBy, c.thereAt = nil, depth
 		if c.unitScope = c.scope; c.unitPlace != c.place {
 			c.unit, c.unitPlace = nil, nil
 		}
@@ -199,7 +206,7 @@ func (c cursor) scoped(depth int, own *jsondoc.Node) cursor {
 
 // alone returns the cursor with paths starting again.
 func (c cursor) alone() cursor {
-	c.scope.depth, c.around, c.unitAt = 0, 0, 0
+	c.scope.depth, c.around, c.unitAt, c.thereAt = 0, 0, 0, 0
 	if c.unitPlace != c.place {
 		c.unit, c.unitPlace = nil, nil
 	}

@@ -19,13 +19,13 @@ func (w *walker) inputs(n *jsondoc.Node, c cursor, e *Entry) stamp {
 	switch inUnit := c.unit != nil && len(c.unit.other) > 0 && !c.computed; {
 	case inUnit && c.unitAt == len(w.path):
 		if w.addUnit(&all, c, nil); !c.unitPlace.Moved {
-			all.addCounterpart(c, e)
+			w.addCounterpart(&all, c, e)
 		}
 	case inUnit: // below a place that is handed on
 		w.addUnit(&all, c, c.unitPlace.Counterparts)
-		all.addCounterpart(c, e)
+		w.addCounterpart(&all, c, e)
 	case c.tracked:
-		all.addCounterpart(c, e)
+		w.addCounterpart(&all, c, e)
 	case n != nil && n.Kind() != jsondoc.Map && n.Kind() != jsondoc.Array && !c.isFilled(n, true):
 		all.add(mixed(effective(n, c.schema)))
 	}
@@ -55,13 +55,15 @@ func (w *walker) listInputs(c cursor, length int) stamp {
 }
 
 // addCounterpart adds what the other version has at the place.
-func (s *stamp) addCounterpart(c cursor, e *Entry) {
-	switch {
-	case c.there == nil:
+func (w *walker) addCounterpart(all *stamp, c cursor, e *Entry) {
+	if c.there == nil {
+		return
+	}
+	switch at := append(slices.Clip(c.thereBy), w.path[c.thereAt:]...).hash(); {
 	case e.isPresence():
-		s.add(mixed(hash("present")))
+		all.add(mixed(at))
 	case c.otherGiven || !fills(c.other, c.there):
-		s.add(mixed(effective(c.there, c.other)))
+		all.add(mixed(at ^ mixed(effective(c.there, c.other))))
 	}
 }
 

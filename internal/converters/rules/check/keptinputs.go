@@ -30,7 +30,7 @@ type keptPlace struct {
 	loses   bool     // values may be kept
 	filled  string   // the default in the schema, as JSON
 	sources []string // the places of the other version that the value is computed from
-	rules   string   // that compute it, or inUnit
+	rules   string   // that compute it, if what they give matters
 	// All are the sources of the value, and of what elements around it are known by, with their
 	// rules. Others are parts of the counterpart that are sources of other places.
 	all, others []string
@@ -137,7 +137,7 @@ func (v *keptView) findSources(p *keptPlace, a *Atom, path []syntax.Segment) {
 	for i := len(path); i > 0 && !found; i-- {
 		var unit []string
 		if unit, found = v.units[syntax.Path{Segments: path[:i]}.String()]; found && (i == len(path) || !computed) {
-			p.sources, p.rules, there = append(p.sources, unit...), inUnit, a.made.counterpart
+			p.sources, there = append(p.sources, unit...), a.made.counterpart
 		}
 	}
 	if there != "" {
@@ -145,16 +145,10 @@ func (v *keptView) findSources(p *keptPlace, a *Atom, path []syntax.Segment) {
 		filled, fills := v.find(v.dst, there).Node.Default()
 		p.loses = p.loses || fills && filled != p.filled // that there is no value is kept
 	}
-	switch {
-	case computed && (len(p.sources) == 0 || !slices.Contains(scalars, v.node(path).Kind())):
+	if computed && (len(p.sources) == 0 || !slices.Contains(scalars, v.node(path).Kind())) {
 		p.rules = a.rules()
-	case computed:
-		p.rules = inUnit
 	}
 }
-
-// inUnit is in place of rules if only the places of a unit matter, and not what rules give.
-const inUnit = "unit"
 
 // find returns the place that a text names on a side. A text that says something else may be any.
 func (v *keptView) find(s binding.Side, text string) binding.Place {
