@@ -37,7 +37,7 @@ func (d *Document) copyOf(n, parent *Node, depth int) *Node {
 			return c
 		}
 	}
-	first := len(d.members)
+	first := d.chunk(len(d.members), len(n.members))
 	d.members = append(d.members, n.members...)
 	c.names = n.names
 	c.listed(first)

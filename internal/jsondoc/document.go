@@ -16,8 +16,9 @@ type Document struct {
 	text, added []byte
 	fields      []field // of outlines
 	nested      []field // of the nested members of outlines
-	nodes       []Node  // their last chunk
-	members     []member
+	nodes       []Node   // their last chunk
+	members     []member // their last chunk: those of a node are in one chunk
+	listed      int      // members in all chunks
 	object      Object
 	opened      Outline // of the object
 	inventory   inventory
@@ -30,7 +31,7 @@ type Document struct {
 
 const (
 	maxFields = 1 << 20 // limits the members of all outlines together, and so the memory for tiny objects
-	nodeChunk = 64      // the fewest nodes in a chunk
+	nodeChunk = 64      // the fewest nodes or members in a chunk
 	// Limits of what a document or an output keeps for its next text: bytes of edits, members of
 	// outlines or pieces, members and nodes of the open object.
 	keepAdded, keepFields, keepMembers, keepNodes = 1 << 20, 1 << 15, 1 << 10, 1 << 9
@@ -83,7 +84,7 @@ func (d *Document) Reset(text []byte) {
 func (d *Document) dropNodes() {
 	clear(d.nodes)
 	clear(d.members)
-	d.nodes, d.members = d.nodes[:0], d.members[:0]
+	d.nodes, d.members, d.listed = d.nodes[:0], d.members[:0], 0
 }
 
 // ordinary returns the most members of an ordinary text of this size, in which a member takes a
@@ -148,7 +149,7 @@ func (d *Document) outline(s *Scanner, fields *[]field, skip func(name []byte) e
 
 // makeRoom reserves memory for more members of the open object.
 func (d *Document) makeRoom(more int) error {
-	for len(d.fields)+len(d.nested)+len(d.members)+more > d.room {
+	for len(d.fields)+len(d.nested)+d.listed+more > d.room {
 		if err := d.reserve(); err != nil {
 			return err
 		}

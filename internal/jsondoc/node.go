@@ -295,7 +295,7 @@ func (n *Node) look() error {
 	if kind != Map && kind != Array {
 		return nil
 	}
-	d, first := n.doc, len(n.doc.members)
+	d := n.doc
 	if n.outlined() {
 		n.list(d.nested[d.opened.nested.Start:d.opened.nested.End])
 		return nil
@@ -308,7 +308,7 @@ func (n *Node) look() error {
 		return err
 	}
 	d.inside = Scanner{text: d.bytes(n.at), maxDepth: scanDepth, names: d.inside.names[:0]}
-	repeated, err := n.scan(&d.inside, kind == Map)
+	first, repeated, err := n.scan(&d.inside, kind == Map)
 	if err != nil {
 		d.members = d.members[:first]
 		if syntax, ok := errors.AsType[*SyntaxError](err); ok {
@@ -337,14 +337,15 @@ func (d *Document) lastOfEach(members []member) int {
 	return copy(members, members[at:])
 }
 
-// scan adds the members of n, at the start of s, to the document's members, and reports whether
-// there is a duplicate name. It is Scanner.Members and Elements for valid JSON (BenchmarkConvert in
+// scan adds the members of n, at the start of s, to the document's members from first on, and
+// reports whether there is a duplicate name. It is Scanner.Members and Elements for valid JSON (BenchmarkConvert in
 // converters/rules).
-func (n *Node) scan(s *Scanner, object bool) (repeated bool, err error) {
+func (n *Node) scan(s *Scanner, object bool) (first int, repeated bool, err error) {
 	d, base, seen := n.doc, n.at.Start, nameSet{}
-	most := maxFields - len(d.fields) + len(d.members)
+	first = len(d.members)
 	start, i := 0, s.space(1)
 	for more := s.at(i) != '}' && s.at(i) != ']'; more; i = s.space(i + 1) {
+		first = d.chunk(first, 1)
 		d.members = append(d.members, member{})
 		m := &d.members[len(d.members)-1]
 		m.headAdded, m.added, m.moved = n.at.added, n.at.added, n.moved
@@ -363,15 +364,15 @@ func (n *Node) scan(s *Scanner, object bool) (repeated bool, err error) {
 		m.at.End = base + offset(i)
 		i = s.space(i)
 		m.end, start, more = base+offset(i), i, s.at(i) == ','
-		if len(d.members) > most {
+		if len(d.members)-first > maxFields-len(d.fields) {
 			s.fail(i, "too many members in all objects together")
 			break
 		}
-		if err := d.makeRoom(0); err != nil {
-			return false, err
+		if err := d.makeRoom(len(d.members) - first); err != nil {
+			return first, false, err
 		}
 	}
-	return seen.repeated, s.err
+	return first, seen.repeated, s.err
 }
 
 // outlined reports whether n is the nested member of the open object's outline.
@@ -384,7 +385,8 @@ func (n *Node) outlined() bool {
 }
 
 func (n *Node) list(fields []field) {
-	d, first := n.doc, len(n.doc.members)
+	d := n.doc
+	first := d.chunk(len(d.members), len(fields))
 	for i := range fields {
 		f := &fields[i]
 		m := member{
@@ -399,11 +401,25 @@ func (n *Node) list(fields []field) {
 	n.listed(first)
 }
 
-// listed gives n the document's members from first on, with some room for more.
+// listed gives n the document's members from first on, with a little room for more.
 func (n *Node) listed(first int) {
 	d, end := n.doc, len(n.doc.members)
-	d.members = append(d.members, make([]member, 4)...)
-	n.members = d.members[first:end:len(d.members)]
+	d.listed += end - first
+	room := min(end+4, end+1+(end-first)/4, cap(d.members))
+	d.members = d.members[:room]
+	n.members = d.members[first:end:room]
+}
+
+// chunk makes room for more members behind those from first on, which stay together. It returns
+// their new index: what older nodes have stays where it is.
+func (d *Document) chunk(first, more int) int {
+	if len(d.members)+more <= cap(d.members) {
+		return first
+	}
+	listing := d.members[first:]
+	size := max(nodeChunk, min(2*cap(d.members), keepMembers), 2*len(listing)+more)
+	d.members = append(make([]member, 0, size), listing...)
+	return 0
 }
 
 func (n *Node) touch() {
