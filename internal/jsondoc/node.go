@@ -99,6 +99,18 @@ func (n *Node) Member(name string) (*Node, error) {
 	return n.member(i), nil
 }
 
+// MemberText returns the text of a member, or nil, as Member finds it. It makes no node for it.
+func (n *Node) MemberText(name string) ([]byte, error) {
+	i, err := n.find(name, bitOf(name))
+	if i < 0 {
+		return nil, err
+	}
+	if m := &n.members[i]; m.value != nil {
+		return m.value.Text(), nil
+	}
+	return n.textOf(&n.members[i]), nil
+}
+
 // SetMember sets a member's value; a new member goes behind the others. It fails if n is not an
 // object, if the name is not UTF-8, or as Member does.
 func (n *Node) SetMember(name string, v Value) error {
@@ -405,7 +417,7 @@ func (n *Node) list(fields []field) {
 func (n *Node) listed(first int) {
 	d, end := n.doc, len(n.doc.members)
 	d.listed += end - first
-	room := min(end+4, end+1+(end-first)/4, cap(d.members))
+	room := min(end+4, end+(end-first)/2, cap(d.members))
 	d.members = d.members[:room]
 	n.members = d.members[first:end:room]
 }

@@ -42,6 +42,14 @@ func kindOf(first byte) Kind {
 	return Invalid
 }
 
+// KindOf returns the kind of a value's text, Invalid for none.
+func KindOf(text []byte) Kind {
+	if len(text) == 0 {
+		return Invalid
+	}
+	return kindOf(text[0])
+}
+
 // A Value is valid JSON text. A value from a node goes back into the same document without a copy.
 // The zero Value is null.
 type Value struct {

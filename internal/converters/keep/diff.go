@@ -2,6 +2,7 @@ package keep
 
 import (
 	"context"
+	"errors"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
@@ -29,7 +30,7 @@ func Diff(ctx context.Context, m *Memory, c *Conversion) ([]*Entry, error) {
 		c.Restored = &Restored{}
 	}
 	d := &differ{Conversion: c, walker: newWalker(ctx, c.G), arena: &m.arena}
-	if d.diff(); d.err == nil && len(d.entries) > maxAnnotations {
+	if d.diff(); errors.Is(d.err, errMany) {
 		d = &differ{Conversion: c, walker: newWalker(ctx, c.G), arena: &m.arena, coarse: true}
 		d.diff()
 	}
@@ -235,7 +236,13 @@ func (d *differ) add(e Entry, c cursor) {
 		e.around = usualAround(e.path) // without the value around there is nothing to remove
 	}
 	d.entries = append(d.entries, d.arena.entry(e))
+	if len(d.entries) > maxAnnotations && !d.coarse && d.within == 0 {
+		d.note(errMany)
+	}
 }
+
+// errMany ends a comparison leaf by leaf.
+var errMany = errors.New("more entries than annotations")
 
 // claim returns the unit of the place, and its scope in the version that is converted from: in the
 // object itself, or in that of the other version.

@@ -84,19 +84,18 @@ func appendKeys(dst []byte, keys []Key) []byte {
 const maxKeys = 16
 
 // keyText returns the value of a key field as canonical JSON, and whether it may be one.
-func keyText(n *jsondoc.Node) (string, bool) {
-	switch n.Kind() {
+func keyText(text []byte) (string, bool) {
+	switch jsondoc.KindOf(text) {
 	case jsondoc.String:
-		literal := n.Text()
-		if bytes.IndexByte(literal, '\\') >= 0 {
-			return string(jsondoc.AppendString(nil, jsondoc.Unquote(literal))), true
+		if bytes.IndexByte(text, '\\') >= 0 {
+			return string(jsondoc.AppendString(nil, jsondoc.Unquote(text))), true
 		}
-		return string(literal), true
+		return string(text), true
 	case jsondoc.Number:
-		text, err := jsondoc.CanonicalNumber(string(n.Text()))
+		text, err := jsondoc.CanonicalNumber(string(text))
 		return text, err == nil
 	case jsondoc.Bool:
-		return string(n.Text()), true
+		return string(text), true
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Array, jsondoc.Map:
 	}
 	return "", false
@@ -104,9 +103,9 @@ func keyText(n *jsondoc.Node) (string, bool) {
 
 // keyOf returns the value of a key field of an element, whose schema may fill it in.
 func keyOf(e *jsondoc.Node, field string, s *crdschema.Node) (string, bool) {
-	value, err := e.Member(field)
-	if text, has := s.Property(field).Default(); has && value == nil && err == nil {
-		value, err = parsed([]byte(text))
+	value, err := e.MemberText(field)
+	if text, has := s.Property(field).Default(); has && value == nil {
+		value = []byte(text)
 	}
 	text, ok := keyText(value)
 	return text, ok && err == nil
@@ -174,8 +173,7 @@ func elementOf(n *jsondoc.Node, keys []Key) (*jsondoc.Node, error) {
 // converters/rules).
 func hasKeys(e *jsondoc.Node, keys []Key, s *crdschema.Node) bool {
 	for _, k := range keys {
-		value, err := e.Member(k.Name)
-		if err == nil && value.Kind() == jsondoc.String && string(value.Text()) == k.Value {
+		if value, err := e.MemberText(k.Name); err == nil && len(value) > 0 && value[0] == '"' && string(value) == k.Value {
 			continue
 		}
 		if text, ok := keyOf(e, k.Name, s); !ok || text != k.Value {
@@ -187,8 +185,8 @@ func hasKeys(e *jsondoc.Node, keys []Key, s *crdschema.Node) bool {
 
 // hasKey reports whether an element has a key field.
 func hasKey(e *jsondoc.Node, field string, s *crdschema.Node) bool {
-	value, err := e.Member(field)
-	if kind := value.Kind(); err == nil && (kind == jsondoc.String || kind == jsondoc.Bool) {
+	value, err := e.MemberText(field)
+	if kind := jsondoc.KindOf(value); err == nil && (kind == jsondoc.String || kind == jsondoc.Bool) {
 		return true
 	}
 	_, ok := keyOf(e, field, s)
