@@ -38,6 +38,6 @@
 //
 // L6 and L10 to L13 need schemas. Other laws are held elsewhere: L9, converters are pure, by the
 // linter; L14, an object that cannot be converted does no harm to others, by tests with an API
-// server; L15, each leaf is kept by itself, by rules/laws, which also holds L11 while old replicas
-// still run.
+// server; L15, each leaf is kept by itself, and L16, so is each element, by rules/laws, which also
+// holds L11 while old replicas still run.
 package roundtrip
