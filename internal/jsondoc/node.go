@@ -350,8 +350,8 @@ func (d *Document) lastOfEach(members []member) int {
 }
 
 // scan adds the members of n, at the start of s, to the document's members from first on, and
-// reports whether there is a duplicate name. It is Scanner.Members and Elements for valid JSON (BenchmarkConvert in
-// converters/rules).
+// reports whether there is a duplicate name. It is Scanner.Members and Elements for valid JSON
+// (BenchmarkConvert in converters/rules).
 func (n *Node) scan(s *Scanner, object bool) (first int, repeated bool, err error) {
 	d, base, seen := n.doc, n.at.Start, nameSet{}
 	first = len(d.members)

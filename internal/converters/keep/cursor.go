@@ -19,8 +19,8 @@ type cursor struct {
 	// there, or nil. Of opaque conversions, it is what the other version has at the same path.
 	tracked bool
 	there   *jsondoc.Node
-	// thereBy is the path of the counterpart that a rule names for the place, or for one above it at
-	// the depth thereAt. Without it the counterpart has the path of the place.
+	// thereBy is the path of the counterpart that a rule has for the place, or for one above it at
+	// depth thereAt. Without it the counterpart has the path of the place.
 	thereBy Path
 	thereAt int
 	// given says that this is a value of a map or an element, which no schema fills in.
