@@ -86,6 +86,9 @@ func (x *explainedObject) add(name, value string, size int, o *explainOptions) {
 		if !slices.Contains(k.Places, v.Path) {
 			k.Places = append(k.Places, v.Path)
 		}
+		if !slices.Contains(k.Keeps, v.What) {
+			k.Keeps = append(k.Keeps, v.What)
+		}
 		if o.showValues {
 			k.Values = append(k.Values, v.Line)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +33,7 @@ type explainedObject struct {
 type explainedKept struct {
 	Version    string   `json:"version"`
 	Places     []string `json:"places"`
+	Keeps      []string `json:"keeps"`
 	Annotation string   `json:"annotation"`
 	Bytes      int      `json:"bytes"`
 	// Outdated says that it does not return: an edit at another version replaced it, or the schema
@@ -111,9 +113,13 @@ func (x *explainedObject) write(out io.Writer) error {
 			fmt.Fprintln(table, "  OF\tBYTES\tPLACE")
 		}
 		const most = 3
-		text := finding.Few(k.Places, most)
-		if k.Outdated != nil && *k.Outdated {
-			text += " (does not return: edited at another version since, or not in the schema)"
+		text := finding.Few(k.Places, most) + ": " + strings.Join(k.Keeps, ", ")
+		switch {
+		case k.Outdated == nil:
+		case *k.Outdated:
+			text += fmt.Sprintf(", which will not return: %s was edited since, or the schema lacks the place", x.Version)
+		default:
+			text += ", which returns when the object is read at " + k.Version
 		}
 		fmt.Fprintf(table, "  %s\t%d\t%s\n", k.Version, k.Bytes, text)
 		for _, value := range k.Values {

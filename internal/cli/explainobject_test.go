@@ -59,32 +59,32 @@ spec:
 ` + served
 	const needed = " is served, which its CRD says: give it with --crd, or name the object as KIND/NAME\n"
 	for name, tt := range map[string]struct{ args, want string }{
-		"file": {file, head + `  v1alpha0  70     .spec.older
-  v1alpha1  66     .spec.old
-  v1beta1   69     .spec.gauge
-  v1beta1   84     .spec.mode
+		"file": {file, head + `  v1alpha0  70     .spec.older: its value
+  v1alpha1  66     .spec.old: its value
+  v1beta1   69     .spec.gauge: its value
+  v1beta1   84     .spec.mode: its value
   needed as long as v1alpha0` + needed + "  needed as long as v1alpha1" + needed + "  needed as long as v1beta1" + needed +
 			"  1 annotation in a format that this build does not know, which conversions pass on\n"},
-		"cluster": {"engines.example.com/laden -n a", head + `  v1alpha0  70     .spec.older
-  v1alpha1  66     .spec.old
-  v1beta1   69     .spec.gauge
-  v1beta1   84     .spec.mode
+		"cluster": {"engines.example.com/laden -n a", head + `  v1alpha0  70     .spec.older: its value
+  v1alpha1  66     .spec.old: its value
+  v1beta1   69     .spec.gauge: its value
+  v1beta1   84     .spec.mode: its value
 ` + tail},
-		"with rules": {"en/laden -n a --rules " + rules, head + `  v1alpha0  70     .spec.older
-  v1alpha1  66     .spec.old
-  v1beta1   69     .spec.gauge
-  v1beta1   84     .spec.mode (does not return: edited at another version since, or not in the schema)
+		"with rules": {"en/laden -n a --rules " + rules, head + `  v1alpha0  70     .spec.older: its value
+  v1alpha1  66     .spec.old: its value, which returns when the object is read at v1alpha1
+  v1beta1   69     .spec.gauge: its value, which returns when the object is read at v1beta1
+  v1beta1   84     .spec.mode: its value, which will not return: v1 was edited since, or the schema lacks the place
 ` + tail},
-		"with values": {"engines.v1.example.com/laden -n a --show-values", head + `  v1alpha0  70     .spec.older
+		"with values": {"engines.v1.example.com/laden -n a --show-values", head + `  v1alpha0  70     .spec.older: its value
                      .spec.older = "the-secret-older"
-  v1alpha1  66     .spec.old
+  v1alpha1  66     .spec.old: its value
                      .spec.old = "the-secret-old"
-  v1beta1   69     .spec.gauge
+  v1beta1   69     .spec.gauge: its value
                      .spec.gauge = "the-secret-gauge"
-  v1beta1   84     .spec.mode
+  v1beta1   84     .spec.mode: its value
                      .spec.mode = "the-secret-mode"
 ` + tail},
-		"one version":  {"Engine/laden -n a --version v1beta1", strings.Replace(head, "OF        ", "OF       ", 1) + "  v1beta1  69     .spec.gauge\n  v1beta1  84     .spec.mode\n" + served},
+		"one version":  {"Engine/laden -n a --version v1beta1", strings.Replace(head, "OF        ", "OF       ", 1) + "  v1beta1  69     .spec.gauge: its value\n  v1beta1  84     .spec.mode: its value\n" + served},
 		"nothing kept": {"engine/plain -n a", "Engine a/plain at v1: nothing is kept; 0 of 262144 bytes of annotations are used\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

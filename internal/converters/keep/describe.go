@@ -20,6 +20,8 @@ type Description struct {
 type Described struct {
 	// Path is the place in the version, without the keys of lists. Keys of maps are in it.
 	Path string
+	// What says what is kept of the place: "its value", for example.
+	What string
 	// Line says all, such as .spec.owner = "a". It quotes values and keys, so it is only for the
 	// owner of the object.
 	Line string
@@ -48,11 +50,11 @@ func describe(at, full string, kept []*Entry) []Described {
 		}
 		switch e.kind {
 		case isValue:
-			all = append(all, Described{path, fmt.Sprintf("%s = %s", full, e.value)})
+			all = append(all, Described{path, "its value", fmt.Sprintf("%s = %s", full, e.value)})
 		case isAbsent:
-			all = append(all, Described{path, full + " was absent"})
+			all = append(all, Described{path, "that there is nothing", full + " was absent"})
 		case isOrder:
-			all = describeAdded(append(all, Described{path, full + ": the order of its elements"}), path, full, e.added)
+			all = describeAdded(append(all, Described{path, "the order of its elements", full + ": the order of its elements"}), path, full, e.added)
 		case isList:
 			for _, p := range e.list.elements {
 				all = append(all, describe(path+"[]", fmt.Sprintf("%s[%d]", full, p.index), p.kept)...)
@@ -65,7 +67,7 @@ func describe(at, full string, kept []*Entry) []Described {
 
 func describeAdded(all []Described, path, full string, all2 []added) []Described {
 	for _, x := range all2 {
-		all = append(all, Described{path + "[]", fmt.Sprintf("%s[] = %s", full, x.value)})
+		all = append(all, Described{path + "[]", "an element", fmt.Sprintf("%s[] = %s", full, x.value)})
 	}
 	return all
 }
