@@ -4,18 +4,23 @@ import "github.com/crdconvert/webhookd/internal/jsondoc"
 
 // A Trace says where the elements of a conversion's result come from. Rules that go through a list
 // or map may leave elements out, and turn a list into a map. The zero Trace is that of an object
-// without such lists.
+// without such lists. While a program runs, a pointer to a part is valid until the next part of the
+// same is added (BenchmarkKinds in converters/rules).
 type Trace struct {
-	lists []*ListTrace
+	lists []ListTrace
 }
 
 // A ListTrace says for each element of a result which one of the source it was made of. The object
 // that a rule set applies to has one inner trace.
 type ListTrace struct {
-	of    any
-	from  []Source
-	inner []*Trace       // of each
-	at    map[string]int // the indexes by names, made by the first named
+	of       any
+	elements []elementTrace
+	at       map[string]int // the indexes by names, made by the first named
+}
+
+type elementTrace struct {
+	from  Source
+	inner Trace
 }
 
 // A Source is an element of a list, or an entry of a map.
@@ -30,9 +35,8 @@ func (t *Trace) Add(of any) *ListTrace {
 	if t == nil {
 		return nil
 	}
-	l := &ListTrace{of: of}
-	t.lists = append(t.lists, l)
-	return l
+	t.lists = append(t.lists, ListTrace{of: of})
+	return &t.lists[len(t.lists)-1]
 }
 
 // Enter adds an element, and returns its trace.
@@ -40,17 +44,16 @@ func (l *ListTrace) Enter(from Source) *Trace {
 	if l == nil {
 		return nil
 	}
-	t := &Trace{}
-	l.from, l.inner = append(l.from, from), append(l.inner, t)
-	return t
+	l.elements = append(l.elements, elementTrace{from: from})
+	return &l.elements[len(l.elements)-1].inner
 }
 
 // named returns the index of the element of a map's entry, or -1.
 func (l *ListTrace) named(name string) int {
 	if l.at == nil {
 		l.at = map[string]int{}
-		for i, f := range l.from {
-			l.at[f.Name] = i
+		for i := range l.elements {
+			l.at[l.elements[i].from.Name] = i
 		}
 	}
 	if i, ok := l.at[name]; ok {
@@ -62,7 +65,7 @@ func (l *ListTrace) named(name string) int {
 // Drop removes the last element, of which nothing is left in the result.
 func (l *ListTrace) Drop() {
 	if l != nil {
-		l.from, l.inner = l.from[:len(l.from)-1], l.inner[:len(l.inner)-1]
+		l.elements = l.elements[:len(l.elements)-1]
 	}
 }
 
@@ -70,9 +73,9 @@ func (t *Trace) list(of any) *ListTrace {
 	if t == nil || of == nil {
 		return nil
 	}
-	for _, l := range t.lists {
-		if l.of == of {
-			return l
+	for i := range t.lists {
+		if t.lists[i].of == of {
+			return &t.lists[i]
 		}
 	}
 	return nil
@@ -80,8 +83,8 @@ func (t *Trace) list(of any) *ListTrace {
 
 // ruleSet returns the trace of the object that a rule set applies to.
 func (t *Trace) ruleSet(of any) *Trace {
-	if l := t.list(of); l != nil && len(l.inner) > 0 {
-		return l.inner[0]
+	if l := t.list(of); l != nil && len(l.elements) > 0 {
+		return &l.elements[0].inner
 	}
 	return nil
 }
@@ -93,14 +96,14 @@ func (l *ListTrace) source(list *jsondoc.Node, index int) (*jsondoc.Node, *Trace
 		n, err := list.Element(index)
 		return n, nil, err
 	}
-	if index < 0 || index >= len(l.from) {
+	if index < 0 || index >= len(l.elements) {
 		return nil, nil, nil
 	}
-	at := l.from[index]
+	at := &l.elements[index]
 	if list.Kind() == jsondoc.Map {
-		n, err := list.Member(at.Name)
-		return n, l.inner[index], err
+		n, err := list.Member(at.from.Name)
+		return n, &at.inner, err
 	}
-	n, err := list.Element(at.Index)
-	return n, l.inner[index], err
+	n, err := list.Element(at.from.Index)
+	return n, &at.inner, err
 }
