@@ -55,7 +55,11 @@ printed as a diff. It works with webhooks of any author.`,
 
 // review answers the ConversionReviews in files.
 func (p *program) review(ctx context.Context, ruled *ruleFlags, files []string) error {
-	_, registry, err := p.registry(ctx, ruled)
+	set, err := p.ruleSet(ctx, ruled)
+	if err != nil {
+		return err
+	}
+	registry, err := set.Started(ctx)
 	if err != nil {
 		return err
 	}

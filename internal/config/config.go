@@ -24,6 +24,8 @@ type Config struct {
 
 	Rules string `mapstructure:"rules"` // file or folder of Conversion files; empty: compiled-in kinds only
 	CRDs  string `mapstructure:"crds"`  // file or folder of the CRDs that Rules are about
+	// RulesTransition is how long other replicas may know only earlier rules; 0: not at all.
+	RulesTransition time.Duration `mapstructure:"rules-transition"`
 
 	TLSDir          string        `mapstructure:"tls-dir"`           // holds tls.crt and tls.key; empty with SelfSigned
 	SelfSigned      bool          `mapstructure:"self-signed"`       // make a pair in memory

@@ -15,7 +15,7 @@ import (
 func TestDefault(t *testing.T) {
 	t.Parallel()
 	want := config.Config{
-		Listen: ":9443", AdminListen: ":8080", Path: "/crdconvert",
+		Listen: ":9443", AdminListen: ":8080", Path: "/crdconvert", RulesTransition: 10 * time.Minute,
 		TLSMinVersion: config.TLS13, TLSPollInterval: 5 * time.Second, ClientNames: []string{},
 		MaxBody: 128 << 20, SmallBody: 64 << 10, SmallBodyShare: 25, QueueWait: time.Second,
 		RequestTimeout: 30 * time.Second, HeaderTimeout: 5 * time.Second, MaxHeader: 32 << 10,
@@ -93,6 +93,7 @@ func TestBounds(t *testing.T) {
 		"write-grace":         {"0s", "61s"},
 		"idle-timeout":        {"90s", "61m"},
 		"connection-age":      {"59s", "25h"},
+		"rules-transition":    {"59s", "25h"},
 		"drain-delay":         {"-1s", "301s"},
 		"shutdown-timeout":    {"0s", "11m"},
 	}

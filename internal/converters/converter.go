@@ -52,6 +52,10 @@ type Kind struct {
 	Schemas map[string]*crdschema.Node
 	// Converter converts between the hub and each other version.
 	Converter Converter
+	// Rules identify the rules that the converter follows, if there are some. Transition is nil
+	// unless other replicas may have other ones.
+	Rules      string
+	Transition *Transition
 
 	name string
 }
@@ -71,7 +75,7 @@ func (k *Kind) Convert(ctx context.Context, obj *jsondoc.Object, from, to string
 	if from == to {
 		return nil
 	}
-	if err := k.convert(ctx, obj, from, to); err != nil {
+	if err := k.Transition.by(k, obj, from, to).convert(ctx, obj, from, to); err != nil {
 		return k.hidden(err)
 	}
 	return nil
@@ -95,7 +99,8 @@ func (k *Kind) convert(ctx context.Context, obj *jsondoc.Object, from, to string
 // false for kinds in Go.
 func (k *Kind) Interruptible() bool {
 	c, ok := k.Converter.(Interruptible)
-	return ok && c.Interruptible()
+	others := k.Transition != nil && slices.ContainsFunc(k.Transition.Before, func(b *Kind) bool { return !b.Interruptible() })
+	return ok && c.Interruptible() && !others
 }
 
 // Has reports whether version is one of the kind's.

@@ -107,6 +107,8 @@ func (a *analysis) values(n *nesting, c *cursor, owner string) (words []word) {
 		some("where empty values are left out", string(syntax.OmitInHub), string(syntax.OmitInSpoke), string(syntax.OmitInBoth))
 	case "rule defaultFrom":
 		some("the default of each version's schema", "schema")
+	case "rule transitional":
+		some("other replicas may lack the rule", "true")
 	case "rule unmapped", "version unmapped":
 		some("a finding of check", string(syntax.Error))
 		some("kept in an annotation", string(syntax.Preserve))

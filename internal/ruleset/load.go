@@ -46,6 +46,7 @@ func (c Compiled) Registry(ruled []converters.Kind) (*converters.Registry, error
 // findings.
 type Set struct {
 	compiled        Compiled
+	rules           *rules.Set
 	Files, CRDFiles []File
 	Before          []File               // old rules to compare with
 	Conversions     []*syntax.Conversion // those that can be read
@@ -72,14 +73,10 @@ func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, er
 	s.CRDFiles = crdFiles
 	var crdProblems []finding.Finding
 	s.CRDs, crdProblems = ParseCRDs(ctx, crdFiles)
-	sources := make([]rules.Source, 0, len(s.Files))
-	for _, f := range s.Files {
-		sources = append(sources, rules.Source{Name: f.Name, Text: f.Text})
-	}
-	set, loaded := rules.Load(ctx, sources, s.CRDs, rules.Options{
+	set, loaded := rules.Load(ctx, s.sources(), s.CRDs, rules.Options{
 		Go: c.Functions, Incomplete: len(crdProblems)+len(passed) > 0,
 	})
-	s.Conversions, s.Bound = set.Conversions(), set.Bound()
+	s.rules, s.Conversions, s.Bound = set, set.Conversions(), set.Bound()
 	s.Kinds = slices.DeleteFunc(slices.Clone(set.Kinds()), func(k converters.Kind) bool { return s.refused(k.GroupKind) })
 	grave := append(s.compiledInFindings(), loaded...)
 	s.Broken = len(crdProblems) + len(grave)

@@ -46,6 +46,7 @@ type ruleWatch struct {
 	reader      ruleset.Reader
 	now         chan chan<- string // makes run look at once and send the result
 	opened      time.Time
+	transition  transition
 
 	read     [2][]ruleset.File // last content
 	failure  string            // last logged failure
@@ -78,6 +79,7 @@ func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, 
 	w := &ruleWatch{
 		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted, printer: printer,
 		reader: ruleset.ReaderForServe(), now: make(chan chan<- string), opened: time.Now(),
+		transition: transition{period: c.RulesTransition},
 	}
 	if w.rules == "" {
 		if _, err := w.swap(&servedRules{}); err != nil {
@@ -93,7 +95,7 @@ func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, 
 	if err != nil {
 		return nil, err
 	}
-	if err := w.serve(&set); err != nil {
+	if err := w.serve(ctx, &set); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -156,6 +158,7 @@ func (w *ruleWatch) run(ctx context.Context) {
 			return
 		case <-ticker.C:
 			w.look(ctx)
+			w.advance(ctx)
 		case result := <-w.now:
 			result <- w.look(ctx)
 		}
@@ -240,7 +243,7 @@ func (w *ruleWatch) change(ctx context.Context, set *ruleset.Set) error {
 	if problems := w.problems(set); len(problems) > 0 && before.lack == nil {
 		return w.keep(ctx, before, set, problems)
 	}
-	if err := w.serve(set); err != nil {
+	if err := w.serve(ctx, set); err != nil {
 		return err
 	}
 	now := w.registry().Kinds()
@@ -268,6 +271,8 @@ func (w *ruleWatch) keep(ctx context.Context, before *servedRules, set *ruleset.
 	}
 	next, _ := good.RuledAgain(before.ruled).With(set.Ruled())
 	next, left := next.With(before.ruled)
+	w.transition.set = &good
+	next = w.transition.during(ctx, next, time.Now())
 	changed, err := w.swap(&servedRules{lack: before.lack, partial: before.partial, rules: before.rules, ruled: next})
 	if err != nil {
 		return err
@@ -282,9 +287,12 @@ func (w *ruleWatch) keep(ctx context.Context, before *servedRules, set *ruleset.
 }
 
 // serve serves the sound kinds of a set, and logs what is wrong with the others.
-func (w *ruleWatch) serve(set *ruleset.Set) error {
+func (w *ruleWatch) serve(ctx context.Context, set *ruleset.Set) error {
 	problems, lack := w.problems(set), w.lack(set)
-	next := &servedRules{lack: lack, partial: lack == nil && len(problems) > 0, rules: set.Files, ruled: set.Ruled()}
+	w.transition.to(set, time.Now())
+	next := &servedRules{
+		lack: lack, partial: lack == nil && len(problems) > 0, rules: set.Files, ruled: w.transition.during(ctx, set.Ruled(), time.Now()),
+	}
 	if _, err := w.swap(next); err != nil {
 		return err
 	}

@@ -50,7 +50,11 @@ func describe(at, full string, kept []*Entry) []Described {
 		}
 		switch e.kind {
 		case isValue:
-			all = append(all, Described{path, "its value", fmt.Sprintf("%s = %s", full, e.value)})
+			what, line := "its value", fmt.Sprintf("%s = %s", full, e.value)
+			if by, is := e.describeMark(); is {
+				what, line = "the rules that converted it", by
+			}
+			all = append(all, Described{path, what, line})
 		case isAbsent:
 			all = append(all, Described{path, "that there is nothing", full + " was absent"})
 		case isOrder:

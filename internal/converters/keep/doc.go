@@ -37,6 +37,12 @@
 // found again at their places, or else by their order. An edited element is still the same if half
 // of its leaves are unchanged.
 //
+// # Other rules
+//
+// While replicas have different rules, each converts an object back by those that it was converted
+// by: a [Mark] names them. Replicas that know only earlier rules need other entries, so an object
+// may have both.
+//
 // # What the package knows
 //
 // It knows objects, schemas and a [Layout]: which place of B is the counterpart of a place of A,

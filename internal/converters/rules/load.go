@@ -28,6 +28,9 @@ type Options struct {
 	Go map[string]transform.GoFunc
 	// Incomplete says that some CRDs could not be read, so a missing one is not a finding.
 	Incomplete bool
+	// Before are sets that are all that some replicas know, the oldest first. All replicas know the
+	// sets in Known as well as the new one, but still use them.
+	Before, Known []*Set
 }
 
 // A Set is the Conversions of some files. It is immutable and safe for concurrent use.
@@ -35,6 +38,7 @@ type Set struct {
 	conversions []*syntax.Conversion
 	bound       *binding.Set
 	kinds       []converters.Kind
+	earlier     *Set
 }
 
 // Kinds returns a kind for each CRD that has a Conversion without findings, sorted by name. The
@@ -71,29 +75,46 @@ func Load(ctx context.Context, files []Source, crds []*crdschema.CRD, opts Optio
 	}
 	linked, idle := syntax.Link(parsed)
 	findings = append(findings, linked...)
-	s.bound = binding.Bind(ctx, s.conversions, crds, binding.Options{Env: env, Incomplete: opts.Incomplete})
-	s.bound.Warnings = finding.Sort(append(s.bound.Warnings, idle...))
-	for _, k := range s.bound.Kinds {
-		if !k.Refused && ctx.Err() == nil {
-			s.kinds = append(s.kinds, compile(ctx, k))
-		}
+	bind := func(all []*syntax.Conversion) *binding.Set {
+		return binding.Bind(ctx, all, crds, binding.Options{Env: env, Incomplete: opts.Incomplete})
 	}
+	newest := make([]*syntax.Conversion, 0, len(s.conversions))
+	for _, c := range s.conversions {
+		newest = append(newest, c.Newest())
+	}
+	s.bound = bind(newest)
+	s.findEarlier(ctx, bind)
+	s.bound.Warnings = finding.Sort(append(s.bound.Warnings, idle...))
+	s.compile(ctx, opts)
 	if ctx.Err() != nil {
 		return &Set{bound: &binding.Set{}}, nil
 	}
-	slices.SortFunc(s.kinds, func(a, b converters.Kind) int { return cmp.Compare(a.Name(), b.Name()) })
 	return s, finding.Sort(append(findings, s.bound.Findings...))
 }
 
+// compile compiles the bound Conversions without findings.
+func (s *Set) compile(ctx context.Context, opts Options) {
+	for _, k := range s.bound.Kinds {
+		if !k.Refused && ctx.Err() == nil {
+			by, how := opts.transition(k)
+			kind := compile(ctx, k, how)
+			kind.Transition = by
+			s.kinds = append(s.kinds, kind)
+		}
+	}
+	slices.SortFunc(s.kinds, func(a, b converters.Kind) int { return cmp.Compare(a.Name(), b.Name()) })
+}
+
 // compile returns the kind of a Conversion, which is incomplete if ctx has ended.
-func compile(ctx context.Context, k *binding.Kind) converters.Kind {
-	spokes, callsGo := make(map[string]*exec.Spoke, len(k.Spokes)), false
+func compile(ctx context.Context, k *binding.Kind, opts exec.Options) converters.Kind {
+	spokes := make(map[string]*exec.Spoke, len(k.Spokes))
+	opts.Rules = k.Conversion.Digest()
 	for _, s := range k.Spokes {
 		if ctx.Err() != nil {
 			break
 		}
 		for rule := range s.Applied {
-			callsGo = callsGo || rule.Go != nil
+			opts.CallsGo = opts.CallsGo || rule.Go != nil
 		}
 		toHub, toSpoke := plan.Compile(s)
 		spokes[s.Names[binding.OfSpoke]] = &exec.Spoke{
@@ -105,7 +126,7 @@ func compile(ctx context.Context, k *binding.Kind) converters.Kind {
 		schemas[v.Name] = v.Root
 	}
 	return converters.Kind{
-		GroupKind: k.CRD.GroupKind(), Hub: k.Hub.Name, Versions: k.CRD.VersionNames(), Schemas: schemas,
-		Converter: exec.NewConverter(k.CRD, k.Hub.Name, spokes, callsGo),
+		GroupKind: k.CRD.GroupKind(), Hub: k.Hub.Name, Versions: k.CRD.VersionNames(), Schemas: schemas, Rules: opts.Rules,
+		Converter: exec.NewConverter(k.CRD, k.Hub.Name, spokes, opts),
 	}
 }

@@ -50,6 +50,7 @@ func All() []Scenario {
 		{Name: "LosslessByRules", Run: byRules(Lossless)},
 		{Name: "LosslessFieldsByRules", Run: byRules(LosslessFields)},
 		{Name: "RulesReloaded", Run: RulesReloaded},
+		{Name: "RulesRolledOut", Run: RulesRolledOut, Needs: Needs{Once: true, NoCache: true}},
 		{Name: "KeptApply", Run: KeptApply, Needs: Needs{Once: true}},
 		{Name: "KeptSkew", Run: KeptSkew, Needs: Needs{Once: true}},
 		{Name: "KeptSkewOfTypes", Run: KeptSkewOfTypes, Needs: Needs{Once: true}},

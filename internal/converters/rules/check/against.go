@@ -25,6 +25,7 @@ func Against(old, now *binding.Set) []finding.Finding {
 		case k.Refused || c.now != nil && c.now.Refused:
 		case c.now != nil:
 			c.compare()
+			c.transition()
 		case len(now.Findings) == 0:
 			c.say(k.Conversion.NamePos, "kept-no-rules", "",
 				"there are no rules for %s any more: kept values stay in annotations, where nothing reads them", k.CRD.Name)
@@ -103,6 +104,27 @@ func (c *comparison) gone(version string, was []*keptView) {
 			}
 		}
 		c.report(w)
+	}
+}
+
+// transition reports rules that differ, which some replicas have before others if they restart.
+func (c *comparison) transition() {
+	if c.old.Conversion.Hub != c.now.Conversion.Hub {
+		return
+	}
+	changed, gone := c.now.Conversion.Changed(c.old.Conversion)
+	for _, r := range changed {
+		if !r.Transitional && !r.OnlyKeeps() {
+			c.say(r.Pos, "transitional", "if replicas restart to get rules, add transitional: true for one rollout, and keep the old rules of its places until then",
+				"%s is not in the old rules: while some replicas do not have it, writes may delete what it converts", r)
+		}
+	}
+	for _, r := range gone {
+		if r.OnlyKeeps() {
+			continue
+		}
+		c.say(c.now.Conversion.NamePos, "transitional", "if replicas restart to get rules, keep it for one rollout, with a transitional rule for each of its places",
+			"%s of the old rules is gone: while some replicas have it, writes may delete what it converts", r)
 	}
 }
 

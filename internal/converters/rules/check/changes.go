@@ -1,13 +1,10 @@
 package check
 
 import (
-	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // A Change is a field that old and new rules convert differently, or a conversion that only one of
@@ -124,32 +121,7 @@ func effect(before, now *Atom) string {
 func (a *Atom) rules() string {
 	var b strings.Builder
 	for _, r := range a.made.rules() {
-		write(&b, reflect.ValueOf(*r))
+		b.WriteString(r.Says())
 	}
 	return b.String()
-}
-
-// write writes a part of a rule without positions, numbers and the rule set, whose name counts.
-func write(b *strings.Builder, v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			write(b, v.Elem())
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			write(b, v.Index(i))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			switch f := v.Type().Field(i); {
-			case !f.IsExported(), f.Type == reflect.TypeFor[syntax.Position](), f.Name == "Index", f.Type == reflect.TypeFor[*syntax.RuleSet]():
-			default:
-				b.WriteString(f.Name + ":")
-				write(b, v.Field(i))
-			}
-		}
-	default:
-		fmt.Fprintf(b, "%v;", v)
-	}
 }

@@ -22,8 +22,18 @@ type Converter struct {
 	group      string
 	versions   []string
 	directions map[[2]string]*direction // by the versions from and to
-	callsGo    bool
-	pool       sync.Pool // of *scratch
+	Options
+	pool sync.Pool // of *scratch
+}
+
+// Options are the options of a Converter.
+type Options struct {
+	CallsGo bool   // rules call Go functions, which may not return
+	Rules   string // identify the rules
+	// Marks says that replicas may have other rules. Earlier has those that are all that some know,
+	// or is nil.
+	Marks   bool
+	Earlier *Converter
 }
 
 // A Spoke is a version: its programs to the hub and from it, and the layouts of both.
@@ -45,10 +55,9 @@ type side struct {
 	schema   *crdschema.Version
 }
 
-// NewConverter returns a converter between the hub of a CRD and its other versions. CallsGo says
-// that rules call Go functions, which may not return.
-func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, callsGo bool) *Converter {
-	c := &Converter{group: crd.Group, callsGo: callsGo, directions: make(map[[2]string]*direction, 2*len(spokes))}
+// NewConverter returns a converter between the hub of a CRD and its other versions.
+func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, opts Options) *Converter {
+	c := &Converter{group: crd.Group, Options: opts, directions: make(map[[2]string]*direction, 2*len(spokes))}
 	for _, v := range crd.Versions {
 		c.versions = append(c.versions, v.Name)
 	}
@@ -61,7 +70,7 @@ func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, call
 }
 
 // Interruptible implements converters.Interruptible: rules check the context, Go functions may not.
-func (c *Converter) Interruptible() bool { return !c.callsGo }
+func (c *Converter) Interruptible() bool { return !c.CallsGo }
 
 // Convert implements converters.Converter.
 func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
@@ -74,7 +83,7 @@ func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to s
 		s = &scratch{}
 	}
 	s.job = conversion{
-		direction: d, ctx: ctx, group: c.group, scratch: s, obj: obj, Versions: keep.Versions{From: from, To: to, All: c.versions},
+		direction: d, ctx: ctx, of: c, scratch: s, obj: obj, Versions: keep.Versions{From: from, To: to, All: c.versions},
 	}
 	err := s.job.convert()
 	s.clear()
@@ -118,7 +127,7 @@ type conversion struct {
 	keep.Versions
 
 	ctx     context.Context //nolint:containedctx // lives as long as one call
-	group   string
+	of      *Converter
 	obj     *jsondoc.Object // x, then y
 	scratch *scratch
 
@@ -134,7 +143,7 @@ func (v *conversion) convert() error {
 	if err != nil {
 		return err
 	}
-	y, err := v.to(kept, v.unknown || len(kept) > 0)
+	y, err := v.to(kept, v.unknown || len(kept) > 0 || v.of.Marks)
 	if err != nil || !y.mayLose {
 		return err
 	}
@@ -149,6 +158,11 @@ func (v *conversion) convert() error {
 	}
 	if err != nil {
 		return err
+	}
+	if v.of.Marks {
+		if entries, err = v.marked(entries); err != nil {
+			return err
+		}
 	}
 	err = keep.Put(v.ctx, v.obj, v.From, entries)
 	if _, is := errors.AsType[*keep.TooLargeError](err); is {
@@ -172,6 +186,7 @@ func (v *conversion) begin() (kept []*keep.Entry, err error) {
 	if kept, err = keep.Take(v.obj, v.Versions, &v.scratch.kept); err != nil {
 		return nil, err
 	}
+	kept = v.scratch.kept.For(v.of.Rules, kept)
 	if asRead {
 		v.x = v.obj.Original()
 	} else if v.x, err = v.scratch.open(v.text); err != nil {
@@ -373,7 +388,7 @@ type way struct {
 // run runs a program over an object of a version. Each run has the whole cost limit to itself, as
 // the result of an expression must not depend on earlier runs.
 func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, is shown, w way) (mayLose bool, err error) {
-	is.group, is.version = v.group, version
+	is.group, is.version = v.of.group, version
 	r := &v.scratch.run
 	r.reset(v.ctx, is)
 	r.mayLose, r.call.Mute, r.trace = w.mayLose, w.mute, w.trace

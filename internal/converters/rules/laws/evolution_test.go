@@ -197,7 +197,15 @@ func holdOldReplica(t *testing.T, old *converters.Kind, next roundtrip.Suite, co
 func lost(was, is any) bool {
 	x, okX := was.(map[string]any)
 	y, okY := is.(map[string]any)
-	if !okX || !okY {
+	if list, ok := was.([]any); ok {
+		now, _ := is.([]any)
+		for i := range list {
+			if len(now) != len(list) || lost(list[i], now[i]) {
+				return true
+			}
+		}
+	}
+	if _, isList := was.([]any); !isList && (!okX || !okY) {
 		return !reflect.DeepEqual(was, is)
 	}
 	for name := range x {

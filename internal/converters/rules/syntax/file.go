@@ -136,6 +136,7 @@ type Rule struct {
 	Unmapped       Unmapped // of fields below both places, or empty: as around them
 	MayBeAbsent    *Text    // why the places, and all below them, may stay absent where they are required
 	Go             *Text
+	Transitional   bool // other replicas may lack the rule, or have another one for its places
 }
 
 // String names the rule as messages do.
@@ -151,10 +152,12 @@ func (r *Rule) Guarded() bool { return r.WhenToHub != nil || r.WhenToSpoke != ni
 
 // OnlyMayBeAbsent reports whether the rule says nothing but that its one place may stay absent.
 func (r *Rule) OnlyMayBeAbsent() bool {
-	if r.MayBeAbsent == nil || r.Spoke != nil && r.Hub != nil {
-		return false
-	}
-	return r.ToHub == nil && r.ToSpoke == nil && r.Drop == nil && r.DefaultInSpoke == nil && r.DefaultInHub == nil
+	return r.MayBeAbsent != nil && r.OnlyKeeps()
+}
+
+// OnlyKeeps reports whether the rule converts nothing: its places are kept as without it.
+func (r *Rule) OnlyKeeps() bool {
+	return (r.Spoke == nil || r.Hub == nil) && r.ToHub == nil && r.ToSpoke == nil && r.Drop == nil && r.DefaultInSpoke == nil && r.DefaultInHub == nil
 }
 
 // A Place is one path without a name, or any number of named ones.

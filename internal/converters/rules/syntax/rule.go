@@ -90,6 +90,16 @@ func ruleKeys() []key[Rule] {
 		textKey("mayBeAbsent", "why the places, and all below them, may stay absent where their version requires them",
 			func(r *Rule) **Text { return &r.MayBeAbsent }),
 		textKey("go", "the registered Go function that converts", func(r *Rule) **Text { return &r.Go }),
+		{
+			name: "transitional", doc: "true while other replicas may lack the rule or have another one for its places, which then lose nothing",
+			schema: schema{"type": "boolean"}, read: (*parser).transitional,
+		},
+	}
+}
+
+func (p *parser) transitional(r *Rule, n *yaml.Node) {
+	if n.Kind != yaml.AliasNode && (n.ShortTag() != "!!bool" || n.Decode(&r.Transitional) != nil) {
+		p.sayAt(n, "wrong-type", "transitional is "+shape(n)+", not true or false", "write true, or remove it")
 	}
 }
 

@@ -1,0 +1,38 @@
+package converters
+
+import (
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/jsondoc"
+)
+
+// A Transition says that some replicas may have other rules for a kind. What those of the kind give
+// has a mark (keep.Mark). When a client writes such an object, it is converted by the same rules as
+// when it was read, and so is stored as it was. An object without a mark was read through a replica
+// that knows only earlier rules.
+type Transition struct {
+	// Before are the kind with the rules that are all that some replicas know, the oldest first.
+	Before []*Kind
+	// Stored is the version that the API server stores.
+	Stored string
+}
+
+// by returns the kind with the rules that convert an object. T may be nil.
+func (t *Transition) by(k *Kind, obj *jsondoc.Object, from, to string) *Kind {
+	if t == nil || len(t.Before) == 0 || from == t.Stored || !keep.IsStored(obj) {
+		return k
+	}
+	mark := keep.MarkOf(obj, to)
+	for _, rules := range []string{mark.Rules, mark.For} {
+		for _, known := range append(slices.Clip(t.Before), k) {
+			if known.Rules == rules {
+				return known
+			}
+		}
+	}
+	if mark.Rules == "" {
+		return t.Before[0]
+	}
+	return k
+}
