@@ -20,6 +20,9 @@ func newWebhookd() (http.Handler, error) {
 	}
 	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, review.Hooks{
 		Reserve: server.Reserve,
+		Heavy:   server.Heavy,
+		Settle:  server.Settle,
+		Yield:   server.Yield,
 	})
 	limits := server.DefaultLimits()
 	limits.MaxBodyBytes, limits.InFlightBytes = hostile.MaxBody, 1<<30

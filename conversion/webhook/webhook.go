@@ -123,7 +123,7 @@ func (o *Options) limits() server.Limits {
 func (h *Handler) hooks(failed func(Failure)) review.Hooks {
 	counted := h.metrics.Review()
 	hooks := counted
-	hooks.Reserve, hooks.Hold = server.Reserve, server.Hold
+	hooks.Reserve, hooks.Heavy, hooks.Settle, hooks.Yield, hooks.Hold = server.Reserve, server.Heavy, server.Settle, server.Yield, server.Hold
 	if failed == nil {
 		return hooks
 	}

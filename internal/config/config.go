@@ -35,11 +35,7 @@ type Config struct {
 	ClientNames     []string      `mapstructure:"client-names"`      // empty: any name that ClientCAFile vouches for
 
 	MaxBody          Bytes         `mapstructure:"max-body"`            // of one request
-	SmallBody        Bytes         `mapstructure:"small-body"`          // largest body that may use SmallBodyShare
-	SmallBodyShare   int           `mapstructure:"small-body-share"`    // percent of MaxInFlightBytes
 	MaxInFlightBytes Bytes         `mapstructure:"max-in-flight-bytes"` // 0: 60 % of the memory limit
-	MaxInFlight      int           `mapstructure:"max-in-flight"`       // requests at once; 0: no limit
-	MaxConnections   int           `mapstructure:"max-connections"`     // 0: from MaxInFlightBytes
 	QueueWait        time.Duration `mapstructure:"queue-wait"`          // for bytes to become free; then a 429
 	MemoryLimit      Bytes         `mapstructure:"memory-limit"`        // 0: from GOMEMLIMIT or the cgroup
 

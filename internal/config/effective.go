@@ -61,7 +61,7 @@ func (e Effective) WriteYAML(w io.Writer) error {
 func (s Setting) node() *yaml.Node {
 	n := scalar(s.Text)
 	switch s.Key.Kind {
-	case Bool, Count, Percent:
+	case Bool:
 		n.Tag = "" // with a tag it would be quoted
 	case Names:
 		n = &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}

@@ -22,7 +22,7 @@ func TestDumpAsYAML(t *testing.T) {
 	t.Parallel()
 	l := mustLoad(t, in{
 		file: "client-ca-file: /ca.crt\nclient-names: [a, 'b, Inc.', 'null', '#']\n",
-		env:  []string{"WEBHOOKD_IDLE_TIMEOUT=3m", "WEBHOOKD_MAX_IN_FLIGHT=250"},
+		env:  []string{"WEBHOOKD_IDLE_TIMEOUT=3m"},
 		args: []string{"--pprof", "--tls-dir=/a: b # c"},
 	})
 	got := dumpYAML(t, l)
@@ -31,7 +31,6 @@ func TestDumpAsYAML(t *testing.T) {
 		"tls-dir: '/a: b # c' # flag --tls-dir\n",
 		"tls-min-version: \"1.3\" # default\n",
 		"client-names: [a, 'b, Inc.', \"null\", '#'] # file webhookd.yaml:2\n",
-		"max-in-flight: 250 # env WEBHOOKD_MAX_IN_FLIGHT\n",
 		"idle-timeout: 3m # env WEBHOOKD_IDLE_TIMEOUT\n",
 		"pprof: true # flag --pprof\n",
 	} {

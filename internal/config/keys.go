@@ -87,19 +87,6 @@ func Keys() []Key {
 			Name: "max-in-flight-bytes", Kind: Size, Default: "0", Min: "1Mi", Max: "1Ti", Zero: "60 % of GOMEMLIMIT",
 			Usage: "bytes of connections and request bodies at once; bodies that do not fit wait for queue-wait, then are answered 429",
 		}, Key{
-			Name: "small-body", Kind: Size, Default: "64Ki", Min: "1Ki", Max: "64Mi",
-			Usage: "largest body that may use the small-body-share",
-		}, Key{
-			Name: "small-body-share", Kind: Percent, Default: "25", Min: "0", Max: "90",
-			Usage: "percent of max-in-flight-bytes reserved for small bodies",
-		}, Key{
-			Name: "max-in-flight", Kind: Count, Default: "0", Min: "200", Max: "1000000", Zero: "no limit",
-			Why:   "one list of kube-apiserver sends many requests at once",
-			Usage: "requests at once; more are answered 429",
-		}, Key{
-			Name: "max-connections", Kind: Count, Default: "0", Min: "64", Max: "1000000", Zero: "as many as a third of max-in-flight-bytes has room for, at 48Ki each",
-			Usage: "connections at once; one more closes one that never had a review answered, else the one that is idle the longest",
-		}, Key{
 			// kube-apiserver asks up to eleven times, a second apart: 11 x 1s + 10 x 1s is
 			// within its 30s, 11 x 2s + 10 x 1s is not.
 			Name: "queue-wait", Kind: Duration, Default: "1s", Min: "0s", Max: "10s",

@@ -30,8 +30,6 @@ const (
 	Names                // list of certificate names
 	Choice               // one of Key.Choices
 	Bool                 // true or false
-	Count                // whole number
-	Percent              // whole number
 	Duration             // as time.ParseDuration reads it
 	Size                 // as ParseBytes reads it
 )
@@ -51,8 +49,6 @@ func (k Kind) text() kindText {
 		Names:    {"names", "names", "not a name: write the common name or DNS name of a certificate"},
 		Choice:   {"choice", "choice", "not one of the choices: write "},
 		Bool:     {"bool", "boolean", "not a boolean: write true or false"},
-		Count:    {"number", "number", "not a number: write digits only, such as 250"},
-		Percent:  {"percent", "percent", "not a percentage: write digits only, such as 25"},
 		Duration: {"duration", "duration", "not a duration: write a number with a unit, such as 15s or 2m"},
 		Size:     {"size", "size", "not a size: write bytes as a number, or with a unit, such as 128Mi or 1Gi"},
 	}[k]
@@ -68,7 +64,7 @@ var (
 var zeroUnits = regexp.MustCompile(`([hm])(0m)?0s$`)
 
 // parse reads a value. That of [Names] is in list, or in text with commas where list is nil. It
-// returns a string, []string, bool, int64, time.Duration or [Bytes], and does not check bounds.
+// returns a string, []string, bool, time.Duration or [Bytes], and does not check bounds.
 func (k Key) parse(text string, list []string) (value any, err error) {
 	value = text
 	valid := true
@@ -97,8 +93,6 @@ func (k Key) parse(text string, list []string) (value any, err error) {
 		}
 	case Bool:
 		value, err = strconv.ParseBool(text)
-	case Count, Percent:
-		value, err = strconv.ParseInt(text, 10, 32)
 	case Duration:
 		value, err = time.ParseDuration(text)
 	case Size:

@@ -123,8 +123,8 @@ func TestProblems(t *testing.T) {
 		"malformed value of every kind, from every source": {
 			in{
 				file: "listen: localhost\nmax-body: 128MB\nlog-level: verbose\nclient-names: ['']\n",
-				env:  []string{"WEBHOOKD_PPROF=on", "WEBHOOKD_MAX_IN_FLIGHT=many", "WEBHOOKD_CLIENT_CA_FILE=a\nb", `WEBHOOKD_CLIENT_NAMES="a`},
-				args: []string{"--queue-wait=2", "--small-body-share=25%", "--path=crdconvert", "--tls-min-version=1.1"},
+				env:  []string{"WEBHOOKD_PPROF=on", "WEBHOOKD_CLIENT_CA_FILE=a\nb", `WEBHOOKD_CLIENT_NAMES="a`},
+				args: []string{"--queue-wait=2", "--path=crdconvert", "--tls-min-version=1.1"},
 			},
 			[]string{
 				`listen (file webhookd.yaml:1): not an address: write HOST:PORT or :PORT with a port from 0 to 65535, such as 127.0.0.1:8080`,
@@ -133,11 +133,9 @@ func TestProblems(t *testing.T) {
 				`client-names (file webhookd.yaml:4): not a name: write the common name or DNS name of a certificate`,
 				`client-ca-file (env WEBHOOKD_CLIENT_CA_FILE): not a path of a file: write one without control characters`,
 				`client-names (env WEBHOOKD_CLIENT_NAMES): not a list: write names with commas between them`,
-				`max-in-flight (env WEBHOOKD_MAX_IN_FLIGHT): not a number: write digits only, such as 250`,
 				`pprof (env WEBHOOKD_PPROF): not a boolean: write true or false`,
 				`path (flag --path): not a plain URL path: write letters, digits and -._~ between slashes, such as /crdconvert`,
 				`tls-min-version (flag --tls-min-version): not one of the choices: write 1.3 or 1.2`,
-				`small-body-share (flag --small-body-share): not a percentage: write digits only, such as 25`,
 				`queue-wait (flag --queue-wait): not a duration: write a number with a unit, such as 15s or 2m`,
 			},
 		},
@@ -152,19 +150,14 @@ func TestProblems(t *testing.T) {
 			in{file: "idle-timeout: 90s\n"},
 			[]string{`idle-timeout (file webhookd.yaml:1): too small: write at least 91s (kube-apiserver keeps an idle connection for 90s, and a request on one that closes is lost)`},
 		},
-		"cap that sheds ordinary load": {
-			in{env: []string{"WEBHOOKD_MAX_IN_FLIGHT=199"}},
-			[]string{`max-in-flight (env WEBHOOKD_MAX_IN_FLIGHT): too small: write 0 (no limit) or at least 200 (one list of kube-apiserver sends many requests at once)`},
-		},
 		"longer than kube-apiserver waits": {
 			in{args: []string{"--request-timeout=31s"}},
 			[]string{`request-timeout (flag --request-timeout): too large: write at most 30s (kube-apiserver gives up after 30s)`},
 		},
 		"negative": {
-			in{args: []string{"--drain-delay=-1s", "--small-body-share=-1", "--max-body=-1"}},
+			in{args: []string{"--drain-delay=-1s", "--max-body=-1"}},
 			[]string{
 				`max-body (flag --max-body): not a size: write bytes as a number, or with a unit, such as 128Mi or 1Gi`,
-				`small-body-share (flag --small-body-share): too small: write at least 0`,
 				`drain-delay (flag --drain-delay): too small: write at least 0s`,
 			},
 		},
@@ -189,17 +182,16 @@ func TestProblems(t *testing.T) {
 		},
 		"sizes that contradict each other": {
 			in{
-				file: "max-body: 512Ki\nsmall-body: 1Mi\nmemory-limit: 64Mi\n",
+				file: "max-body: 512Ki\nmemory-limit: 64Mi\n",
 				env:  []string{"WEBHOOKD_MAX_IN_FLIGHT_BYTES=64Mi"},
 			},
 			[]string{
-				`small-body (file webhookd.yaml:2): larger than max-body (file webhookd.yaml:1): write at most its size`,
-				`max-in-flight-bytes (env WEBHOOKD_MAX_IN_FLIGHT_BYTES): not below memory-limit (file webhookd.yaml:3): write 60 % of that or less`,
+				`max-in-flight-bytes (env WEBHOOKD_MAX_IN_FLIGHT_BYTES): not below memory-limit (file webhookd.yaml:2): write 60 % of that or less`,
 			},
 		},
 		"budget below one body": {
 			in{args: []string{"--max-in-flight-bytes=170Mi"}},
-			[]string{`max-in-flight-bytes (flag --max-in-flight-bytes): too small for one body of max-body (default) in addition to small-body-share (default): raise it, or lower max-body`},
+			[]string{`max-in-flight-bytes (flag --max-in-flight-bytes): too small for one body of max-body (default), which may take three quarters of it: raise it, or lower max-body`},
 		},
 		"no time left": {
 			in{args: []string{"--request-timeout=2s", "--queue-wait=2s"}},

@@ -54,9 +54,8 @@ func (p *problems) validate(c Config) {
 		"of no use without %s: set crds to the CRDs that the rules are about", "crds")
 	p.demand(len(c.ClientNames) == 0 || c.ClientCAFile != "", "client-names",
 		"of no use without %s: set client-ca-file, or leave client-names out", "client-ca-file")
-	p.demand(c.SmallBody <= c.MaxBody, "small-body", "larger than %s: write at most its size", "max-body")
-	p.demand(c.MaxInFlightBytes == 0 || c.MaxInFlightBytes*Bytes(100-c.SmallBodyShare)/100 >= c.MaxBody, "max-in-flight-bytes",
-		"too small for one body of %s in addition to %s: raise it, or lower max-body", "max-body", "small-body-share")
+	p.demand(c.MaxInFlightBytes == 0 || c.MaxInFlightBytes/4*3 >= c.MaxBody, "max-in-flight-bytes",
+		"too small for one body of %s, which may take three quarters of it: raise it, or lower max-body", "max-body")
 	p.demand(c.MemoryLimit == 0 || c.MaxInFlightBytes < c.MemoryLimit, "max-in-flight-bytes",
 		"not below %s: write 60 %% of that or less", "memory-limit")
 	p.demand(c.QueueWait < c.RequestTimeout, "queue-wait",

@@ -8,9 +8,9 @@ import (
 // A Document holds the text of one request, the texts of edits, and the nodes of the open object.
 // Reset prepares it for the next text, so that a steady load allocates little.
 type Document struct {
-	// Reserve, if set, is asked for more bytes before the outlines, or the names of one object,
-	// take more memory than for an ordinary text of this size. The memory is needed until the next
-	// Reset. An error fails the call that needs it.
+	// Reserve, if set, is asked for more bytes as outlines, names, nodes and edits grow, some at a
+	// time. The memory is needed until the next Reset or [Output.Settle]. After an error, every
+	// call fails that needs more.
 	Reserve func(bytes int64) error
 
 	text, added []byte
@@ -18,13 +18,15 @@ type Document struct {
 	nested      []field // of the nested members of outlines
 	nodes       []Node   // their last chunk
 	members     []member // their last chunk: those of a node are in one chunk
-	listed      int      // members in all chunks
 	object      Object
 	opened      Outline // of the object
 	inventory   inventory
 	inside      Scanner // of the node that is being read
 	whole       Scanner // of the text
-	room        int     // for fields, before Reserve is asked
+	used        int     // bytes of outlines, nodes and edits
+	ofObject    int     // bytes of used for the open object
+	granted     int     // bytes, by Reserve
+	refused     error   // by Reserve
 	indexes     map[*Node]*index
 	obscured    bool // as of Scanner, for all objects so far
 }
@@ -32,10 +34,18 @@ type Document struct {
 const (
 	maxFields = 1 << 20 // limits the members of all outlines together, and so the memory for tiny objects
 	nodeChunk = 64      // the fewest nodes or members in a chunk
+
 	// Limits of what a document or an output keeps for its next text: bytes of edits, members of
 	// outlines or pieces, members and nodes of the open object.
 	keepAdded, keepFields, keepMembers, keepNodes = 1 << 20, 1 << 15, 1 << 10, 1 << 9
-	fieldSize                                     = 28 // bytes
+
+	// Sizes in bytes; that of a field with half of it for the growth of the list.
+	fieldSize, memberSize, nodeSize = 28 * 3 / 2, 40, 64
+	// reserveUnit is the fewest bytes that are reserved at a time, and the most that are not.
+	reserveUnit = 32 << 10
+	// ordinaryShare is which part of an ordinary text its outlines take, which is not reserved:
+	// otherwise the largest text that there is memory for would not do.
+	ordinaryShare = 32
 )
 
 // A piece is a part of a document's text or, if added, of the texts of edits.
@@ -76,7 +86,7 @@ func (d *Document) Reset(text []byte) {
 	d.nodes, d.members = emptied(d.nodes, keepNodes), emptied(d.members, keepMembers)
 	d.obscured = false
 	clear(d.indexes)
-	d.room = d.ordinary()
+	d.used, d.ofObject, d.granted, d.refused = 0, 0, reserveUnit+len(text)/ordinaryShare, nil
 	d.inventory.empty()
 }
 
@@ -84,12 +94,8 @@ func (d *Document) Reset(text []byte) {
 func (d *Document) dropNodes() {
 	clear(d.nodes)
 	clear(d.members)
-	d.nodes, d.members, d.listed = d.nodes[:0], d.members[:0], 0
+	d.nodes, d.members = d.nodes[:0], d.members[:0]
 }
-
-// ordinary returns the most members of an ordinary text of this size, in which a member takes a
-// hundred bytes. Their fields take less than half the size of the text.
-func (d *Document) ordinary() int { return 2<<10 + len(d.text)/64 }
 
 // Scanner is NewScanner for the document's text, with the memory of the previous one. The result is
 // valid until the next call or Reset.
@@ -140,37 +146,34 @@ func (d *Document) outline(s *Scanner, fields *[]field, skip func(name []byte) e
 		if *fields = append(*fields, f); len(*fields) > maxFields && err == nil {
 			err = &SyntaxError{s.pos, "too many members in all objects together"}
 		}
-		if len(d.fields)+len(d.nested) > d.room && err == nil {
-			err = d.reserve()
+		if err == nil {
+			err = d.use(fieldSize)
 		}
 		return err
 	})
 }
 
-// makeRoom reserves memory for more members of the open object.
-func (d *Document) makeRoom(more int) error {
-	for len(d.fields)+len(d.nested)+d.listed+more > d.room {
-		if err := d.reserve(); err != nil {
-			return err
-		}
-	}
-	return nil
+// useForObject is use for bytes that are needed while the object is open.
+func (d *Document) useForObject(bytes int) error {
+	d.ofObject += bytes
+	return d.use(bytes)
 }
 
-// reserve doubles the room for fields.
-func (d *Document) reserve() error {
-	if d.Reserve != nil {
-		if err := d.Reserve(int64(d.room) * fieldSize); err != nil {
-			return err
-		}
+// use counts bytes, and reserves more when that is due.
+func (d *Document) use(bytes int) error {
+	d.used += bytes
+	if more := d.used - d.granted; more > 0 && d.Reserve != nil && d.refused == nil {
+		more = max(more, reserveUnit)
+		d.granted += more
+		d.refused = d.Reserve(int64(more))
 	}
-	d.room *= 2
-	return nil
+	return d.refused
 }
 
 // Open returns the object of an outline, and ends the life of the previously open one.
 func (d *Document) Open(o Outline) *Object {
 	d.dropNodes()
+	d.used, d.ofObject = d.used-d.ofObject, 0
 	d.opened = o
 	d.inventory.empty()
 	clear(d.indexes) // nodes are reused
@@ -219,6 +222,7 @@ func (d *Document) find(fields []field, name string) (Span, bool) {
 func (d *Document) node(n Node) *Node {
 	if len(d.nodes) == cap(d.nodes) {
 		d.nodes = make([]Node, 0, max(nodeChunk, min(2*cap(d.nodes), keepNodes)))
+		_ = d.useForObject(cap(d.nodes) * nodeSize) // a later call fails
 	}
 	n.doc = d
 	d.nodes = append(d.nodes, n)
@@ -248,6 +252,7 @@ func (d *Document) append(text []byte) {
 		panic("jsondoc: edits of 2 GiB or more")
 	}
 	d.added = append(d.added, text...)
+	_ = d.use(len(text)) // a later call fails
 }
 
 // copy adds the text of a piece. An empty one may be of the other text.

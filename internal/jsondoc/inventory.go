@@ -60,6 +60,7 @@ func (d *Document) takeInventory(start uint32) {
 	first := len(v.lists)
 	d.inside = Scanner{text: d.text, maxDepth: scanDepth, names: d.inside.names[:0]}
 	d.listAt(&d.inside, int(start))
+	_ = d.use((len(v.lists) - first) * fieldSize) // a later call fails
 	if first > 0 && v.lists[first].start < v.lists[first-1].start {
 		slices.SortFunc(v.lists, func(a, b listing) int { return cmp.Compare(a.start, b.start) })
 	}
@@ -92,7 +93,7 @@ func (d *Document) listAt(s *Scanner, at int) int {
 		if f.end, start, more = offset(i), i, s.at(i) == ','; more {
 			i = s.space(i + 1)
 		}
-		v.full = v.full || len(v.lists)+len(v.fields)+len(v.open) >= d.ordinary()
+		v.full = v.full || len(v.lists)+len(v.fields)+len(v.open) >= 2<<10+len(d.text)/64 // less than half the size of the text
 		if known = known && !v.full; known {
 			v.open = append(v.open, f)
 		}

@@ -313,11 +313,8 @@ func (n *Node) look() error {
 		return nil
 	}
 	if fields, known := d.fieldsAt(n.at); known {
-		err := d.makeRoom(len(fields))
-		if err == nil {
-			n.list(fields)
-		}
-		return err
+		n.list(fields)
+		return d.refused
 	}
 	d.inside = Scanner{text: d.bytes(n.at), maxDepth: scanDepth, names: d.inside.names[:0]}
 	first, repeated, err := n.scan(&d.inside, kind == Map)
@@ -380,8 +377,8 @@ func (n *Node) scan(s *Scanner, object bool) (first int, repeated bool, err erro
 			s.fail(i, "too many members in all objects together")
 			break
 		}
-		if err := d.makeRoom(len(d.members) - first); err != nil {
-			return first, false, err
+		if d.refused != nil {
+			return first, false, d.refused
 		}
 	}
 	return first, seen.repeated, s.err
@@ -416,7 +413,6 @@ func (n *Node) list(fields []field) {
 // listed gives n the document's members from first on, with a little room for more.
 func (n *Node) listed(first int) {
 	d, end := n.doc, len(n.doc.members)
-	d.listed += end - first
 	room := min(end+4, end+(end-first)/2, cap(d.members))
 	d.members = d.members[:room]
 	n.members = d.members[first:end:room]
@@ -430,6 +426,7 @@ func (d *Document) chunk(first, more int) int {
 	}
 	listing := d.members[first:]
 	size := max(nodeChunk, min(2*cap(d.members), keepMembers), 2*len(listing)+more)
+	_ = d.useForObject(size * memberSize) // a later call fails
 	d.members = append(make([]member, 0, size), listing...)
 	return 0
 }

@@ -93,6 +93,19 @@ func (o *Output) AppendTo(dst []byte) []byte {
 	return dst
 }
 
+// Settle drops what the document has but for the texts that the output refers to. It returns the
+// bytes of memory that are still in use, without the document's own text. Only AppendTo and WriteTo
+// may follow, until the document is reset.
+func (o *Output) Settle() int64 {
+	d := o.doc
+	d.object, d.opened, d.indexes, d.inventory = Object{}, Outline{}, nil, inventory{}
+	d.fields, d.nested, d.nodes, d.members = nil, nil, nil, nil
+	d.inside, d.whole = Scanner{}, Scanner{}
+	return int64(cap(d.added) + cap(o.pieces)*pieceSize)
+}
+
+const pieceSize = 12 // bytes
+
 // WriteTo writes each piece to w, so w should be a bufio.Writer of some tens of KiB.
 func (o *Output) WriteTo(w io.Writer) (written int64, err error) {
 	for _, p := range o.pieces {

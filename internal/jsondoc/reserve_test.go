@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/reviewtest"
 )
 
-// A document of ordinary objects asks for no memory. One with many members asks in time for more
-// than their lists take.
+// A document of one small object asks for no memory. One with many members asks in time for what
+// their lists take.
 func TestReserve(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("denied")
@@ -22,7 +22,7 @@ func TestReserve(t *testing.T) {
 		most    int64
 		want    error
 	}{
-		"ordinary objects":      {string(reviewtest.Object(1, 4000)) + strings.Repeat(","+string(reviewtest.Object(2, 3000)), 500), 0, 0, 0, nil},
+		"ordinary objects":      {string(reviewtest.Object(1, 4000)) + strings.Repeat(","+string(reviewtest.Object(2, 3000)), 500), 1 << 30, 28 * 2000, 28 * 20_000, nil},
 		"one small object":      {`{"a":1,"b":2}`, 0, 0, 0, nil},
 		"100000 members":        {"{" + members(100_000) + "}", 1 << 30, (28 + 64) * 90_000, (28 + 64) * 300_000, nil},
 		"in metadata":           {`{"metadata":{` + members(100_000) + "}}", 1 << 30, (28 + 64) * 90_000, (28 + 64) * 300_000, nil},

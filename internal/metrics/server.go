@@ -19,11 +19,11 @@ type serverMetrics struct {
 func newServerMetrics() serverMetrics {
 	m := serverMetrics{
 		shed: counters("shed_total",
-			"Requests answered 429, by reason: bytes or requests in flight, or slow, a body that came too slowly while others waited.", "reason"),
+			"Requests answered 429, by reason: bytes, requests or turns to convert in use, slow, a body that came too slowly while others waited, or memory, the largest while the heap was almost full.", "reason"),
 		rejected: counters("rejected_total",
 			"Requests answered with an HTTP error other than 429, by code.", "code"),
 		cutOff: counters("connections_cut_off_total",
-			"Connections closed to make room for others: silent, greeting (in the handshake), fresh (no review answered yet), idle (between requests) or reading (sending the next).", "standing"),
+			"Connections closed to make room for others: waiting (nothing was read), fresh (no review answered yet) or idle.", "state"),
 		handshakes: counters("tls_handshake_errors_total",
 			"TLS handshakes that failed, by reason.", "reason"),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
@@ -33,14 +33,14 @@ func newServerMetrics() serverMetrics {
 		}),
 		draining: gauge("draining", "1 while the server shuts down."),
 	}
-	for _, reason := range []string{server.ShedBytes, server.ShedRequests, server.ShedSlow} {
+	for _, reason := range server.ShedReasons() {
 		m.shed.WithLabelValues(reason)
 	}
 	for _, code := range server.RejectedCodes() {
 		m.rejected.WithLabelValues(strconv.Itoa(code))
 	}
-	for _, standing := range server.CutOffStandings() {
-		m.cutOff.WithLabelValues(standing)
+	for _, state := range server.CutOffStates() {
+		m.cutOff.WithLabelValues(state)
 	}
 	for _, reason := range server.HandshakeReasons() {
 		m.handshakes.WithLabelValues(reason)
@@ -66,7 +66,7 @@ func (m *Metrics) Server() server.Hooks {
 	return server.Hooks{
 		Shed:            func(reason string) { m.server.shed.WithLabelValues(reason).Inc() },
 		Rejected:        m.server.reject,
-		CutOff:          func(standing string) { m.server.cutOff.WithLabelValues(standing).Inc() },
+		CutOff:          func(state string) { m.server.cutOff.WithLabelValues(state).Inc() },
 		Panicked:        func(string, []byte) { m.server.panics.Inc() },
 		HandshakeFailed: func(reason, _ string) { m.server.handshakes.WithLabelValues(reason).Inc() },
 		Draining:        func() { m.server.draining.Set(1) },
@@ -91,9 +91,9 @@ func (m *Metrics) WatchServer(stats func() server.Stats) {
 // WatchRequests shows what is in progress. Each scrape calls stats once.
 func (m *Metrics) WatchRequests(stats func() server.Stats) {
 	requests := describe("requests_in_flight", "Reviews in progress, including waiting ones.")
-	waiting := describe("requests_waiting", "Reviews that wait for their share of memory.")
+	waiting := describe("requests_waiting", "Reviews that wait for their share of memory or their turn.")
 	bytes := describe("request_bytes_in_flight",
-		"Bytes of the bodies of reviews in progress, plus extra memory for very many arrays and objects.")
+		"Bytes that reviews in progress have reserved: bodies, decoded objects, answers.")
 	bytesLimit := describe("request_bytes_in_flight_limit",
 		"Bytes that bodies of reviews and connections may take together.")
 	m.registry.MustRegister(&collector{

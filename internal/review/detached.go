@@ -78,6 +78,9 @@ func (t *task) abandoned() bool { return t.state.Load() == taskAbandoned }
 // abandoned the conversion: c then belongs to the other goroutine, and answerAbandoned builds the
 // answer.
 func (c *conversion) convertDetached(ctx context.Context, to schema.GroupVersion) bool {
+	if c.hooks.Yield != nil {
+		c.hooks.Yield(ctx)
+	}
 	deadline, _ := ctx.Deadline()
 	c.task.begin(c.next, time.Until(deadline)+overdueAfter)
 	go func() {

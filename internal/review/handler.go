@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime"
 	"strconv"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -21,25 +20,25 @@ import (
 // The caller sets the size limit with http.MaxBytesReader and the deadline in the request's
 // context.
 func NewHandler(r *Reviewer) http.Handler {
-	h := &handler{reviewer: r, contentType: []string{"application/json"}}
-	h.writers.New = func() any { return bufio.NewWriterSize(nil, writeSize) }
-	return h
+	return &handler{reviewer: r, contentType: []string{"application/json"}}
 }
 
-// writeSize is the size of the buffer that joins the pieces of an answer: each smaller write would
-// be a TLS record and a system call of its own.
+// writeSize is the size of the buffer that joins the pieces of a large answer: each smaller write
+// would be a TLS record and a system call of its own.
 const writeSize = 64 << 10
+
+// manyObjects is the size of a body in bytes from which it may be a list.
+const manyObjects = 16 << 10
 
 type handler struct {
 	reviewer    *Reviewer
 	contentType []string
-	bodies      buffers
-	writers     sync.Pool
+	buffers     buffers
 }
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	if req.ContentLength < 0 || req.ContentLength > plainObject {
+	if req.ContentLength < 0 || req.ContentLength > manyObjects {
 		// A long review that the scheduler interrupts waits in the global run queue, which it looks
 		// at only after 61 others. So large bodies queue there too: with 500 objects from 16
 		// clients the p99 falls from 1 s to 0.3 s (make bench-serve, L500c16).
@@ -51,15 +50,48 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	c, err := h.reviewer.review(req.Context(), body)
-	if !c.overdue { // else a converter still uses the body
-		defer h.bodies.put(body)
-		defer h.reviewer.end(c)
+	release := func() {
+		if !c.overdue { // else a converter still uses the body
+			h.reviewer.end(c)
+			h.buffers.put(body)
+		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
+		release()
 		refuse(w, err)
-	case h.write(w, c) != nil:
+		return
+	}
+	if h.answer(w, req, c, body, release) != nil {
 		panic(http.ErrAbortHandler) // the client is gone
+	}
+}
+
+// answer sends the answer with its length, so it goes out in one piece and not in chunks. It calls
+// release as soon as the conversion and the body are not needed any more.
+func (h *handler) answer(w http.ResponseWriter, req *http.Request, c *conversion, body []byte, release func()) error {
+	size := c.out.Len()
+	header := w.Header()
+	header["Content-Type"] = h.contentType
+	header["Content-Length"] = []string{strconv.Itoa(size)}
+	if size > wholeAnswer {
+		defer release()
+		h.settle(req, int64(len(body))+c.out.Settle()+writeSize)
+		gathered := bufio.NewWriterSize(w, writeSize)
+		_, err := c.out.WriteTo(gathered)
+		return errors.Join(err, gathered.Flush())
+	}
+	answer := c.out.AppendTo(h.buffers.get(size)[:0])
+	release()
+	h.settle(req, int64(cap(answer)))
+	_, err := w.Write(answer) //nolint:gosec // JSON, as its type says
+	h.buffers.put(answer)
+	return err
+}
+
+// settle says how much memory the request needs from now on.
+func (h *handler) settle(req *http.Request, bytes int64) {
+	if h.reviewer.hooks.Settle != nil {
+		h.reviewer.hooks.Settle(req.Context(), bytes)
 	}
 }
 
@@ -72,6 +104,9 @@ const (
 	// earnest is how many bytes of a body must have arrived before the rest gets its buffer at
 	// once: larger buffers are not copied (TestR2LegalListOf100MB in test/oracle/faults).
 	earnest = 4 << 20
+	// hugeBody is the size from which a body can take the place of only one other
+	// (TestR2LegalListOf100MB).
+	hugeBody = 16 << 20
 )
 
 // read returns the whole body. Its buffer grows with what arrives, so Content-Length alone costs
@@ -79,14 +114,14 @@ const (
 func (h *handler) read(req *http.Request) ([]byte, error) {
 	size := int(req.ContentLength) // negative: unknown
 	room := firstRead
-	body := h.bodies.get(atMost(room, size))[:0]
+	body := h.buffers.get(atMost(room, size))[:0]
 	for len(body) != size {
 		if len(body) == room {
 			if room *= readGrowth; room > earnest && size > 0 {
 				room = size
 			}
 			if err := makeRoom(req.Body, atMost(room, size)); err != nil {
-				h.bodies.put(body)
+				h.buffers.put(body)
 				return nil, err
 			}
 			body = h.larger(body, atMost(room, size))
@@ -99,7 +134,7 @@ func (h *handler) read(req *http.Request) ([]byte, error) {
 		if errors.Is(err, io.EOF) && size < 0 {
 			break
 		}
-		h.bodies.put(body)
+		h.buffers.put(body)
 		return nil, err
 	}
 	return body, nil
@@ -126,26 +161,13 @@ func (h *handler) larger(body []byte, size int) []byte {
 	if cap(body) >= size {
 		return body
 	}
-	larger := h.bodies.get(size)[:len(body)]
-	copy(larger, body)
-	h.bodies.put(body)
-	return larger
-}
-
-// write sends the answer with its length, so it goes out in one piece and not in chunks.
-func (h *handler) write(w http.ResponseWriter, c *conversion) error {
-	header := w.Header()
-	header["Content-Type"] = h.contentType
-	header["Content-Length"] = []string{strconv.Itoa(c.out.Len())}
-	gathered := h.writers.Get().(*bufio.Writer) //nolint:forcetypeassert // New's
-	gathered.Reset(w)
-	_, err := c.out.WriteTo(gathered)
-	if err == nil {
-		err = gathered.Flush()
+	if size >= hugeBody {
+		runtime.GC() // else what the body before took and this one live next to each other
 	}
-	gathered.Reset(nil)
-	h.writers.Put(gathered)
-	return err
+	larger := h.buffers.get(size)[:len(body)]
+	copy(larger, body)
+	h.buffers.put(body)
+	return larger
 }
 
 // refuse answers a body that could not be read, or a review that there is no memory for.

@@ -34,10 +34,18 @@ type Hooks struct {
 	// review is answered without it, and with -1 when it returns after all.
 	Stuck func(kind string, delta int)
 
-	// Reserve is called before a review takes more memory than its body size suggests, with the
-	// context of the request and the additional bytes. An error becomes the answer to the whole
-	// request, with the HTTP code that its StatusCode method returns.
+	// Reserve is called as a review takes more memory than its body, with the context of the
+	// request and the additional bytes, and at least once, after the conversion. An error becomes
+	// the answer to the whole request, with the HTTP code that its StatusCode method returns.
 	Reserve func(ctx context.Context, bytes int64) error
+	// Heavy is called before an object of more than 64 KiB is converted, with its size, and with 0
+	// when there is none any more. An error is as that of Reserve.
+	Heavy func(ctx context.Context, bytes int64) error
+	// Settle is called before the answer is written, with the bytes that the request needs until
+	// then, its body included.
+	Settle func(ctx context.Context, bytes int64)
+	// Yield is called when a review begins to wait for a converter in Go, which may wait as well.
+	Yield func(ctx context.Context)
 	// Hold is called when a review is answered while its converter still runs. The memory of the
 	// request (its body and what Reserve granted) stays counted until release is called. A call of
 	// Reserve may be in progress.

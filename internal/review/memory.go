@@ -1,27 +1,22 @@
 package review
 
 import (
-	"bytes"
 	"errors"
 
 	"github.com/crdconvert/webhookd/internal/jsondoc"
 )
 
-// The size of a body of ordinary objects predicts what its review costs. The size of a body of tiny
-// arrays and objects does not: a value of two bytes may take a hundred once it is decoded. A review
-// reserves the difference.
-
 const (
-	// plainObject is the size in bytes up to which an object reserves nothing. Its conversion is
-	// over before another one runs, so there are only as many at a time as processors.
-	plainObject = 16 << 10
-	// valueSize is how many bytes a value takes while its object is converted: as a member of the
-	// document and of the document that checks the reverse conversion, or twice as a Go value.
-	valueSize = 256
 	// Memory is reserved for objectsAtOnce objects at a time, objectSize bytes each: the outline of
 	// the object, its failure, its place in the answer, and the garbage of growing lists.
 	objectsAtOnce = 4096
 	objectSize    = 256
+	// heavyObject is the size in bytes of the largest object that is converted next to any others.
+	heavyObject = 64 << 10
+	// wholeAnswer is the size in bytes up to which an answer is made whole before it is written, so
+	// that a client that does not read it keeps no document. A larger one is written piece by
+	// piece.
+	wholeAnswer = 1 << 20
 )
 
 // errAbandoned is only for converters: the review is answered already.
@@ -29,7 +24,10 @@ var errAbandoned = errors.New("the review was answered without this conversion")
 
 // reserve asks for memory. Its error is the answer to the request, even if a converter drops it.
 func (c *conversion) reserve(size int64) error {
-	if c.task.abandoned() {
+	switch {
+	case c.hooks.Reserve == nil:
+		return nil
+	case c.task.abandoned():
 		return errAbandoned
 	}
 	err := c.hooks.Reserve(c.ctx, size)
@@ -39,20 +37,30 @@ func (c *conversion) reserve(size int64) error {
 	return err
 }
 
-// reserveFor asks for the memory to convert an object, less what earlier objects reserved.
-func (c *conversion) reserveFor(at jsondoc.Span) error {
-	if c.hooks.Reserve == nil || at.End-at.Start <= plainObject {
+// heavyTurn waits until the object may be converted next to others: one of a large size may take
+// many times that while it is converted.
+func (c *conversion) heavyTurn(at jsondoc.Span) error {
+	size := int64(at.End - at.Start)
+	if size <= heavyObject {
+		size = 0
+	}
+	if c.hooks.Heavy == nil || size == c.heavy {
 		return nil
 	}
-	text := c.doc.Text(at)
-	values := bytes.Count(text, []byte{','}) + bytes.Count(text, []byte{'['}) + bytes.Count(text, []byte{'{'}) // may overcount
-	size := int64(values)*valueSize + int64(len(text))                                                         // a text that is read is a copy
-	if size <= c.reserved {
-		return nil
+	c.heavy = size
+	err := c.hooks.Heavy(c.ctx, size)
+	if err != nil && c.refused == nil {
+		c.refused = err
 	}
-	if err := c.reserve(size - c.reserved); err != nil {
-		return err
+	return err
+}
+
+// reserveAnswer asks for the memory to make the answer whole, if it is to be. It also finds out
+// whether the request was given up.
+func (c *conversion) reserveAnswer() error {
+	size := c.out.Len()
+	if size > wholeAnswer {
+		size = 0
 	}
-	c.reserved = size
-	return nil
+	return c.reserve(int64(size))
 }

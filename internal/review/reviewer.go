@@ -62,12 +62,10 @@ func (r *Reviewer) Review(ctx context.Context, dst, body []byte) ([]byte, error)
 	return c.out.AppendTo(dst), nil
 }
 
-// maxReused is the size of a body in bytes up to which the memory of its review is reused.
-const maxReused = 4 << 20
-
-// end returns a conversion to the pool, unless another goroutine uses it.
+// end returns a conversion to the pool, unless another goroutine uses it or it has room for very
+// many objects: what is kept is memory that no request has reserved. The document drops its own.
 func (r *Reviewer) end(c *conversion) {
-	if c.bytesIn <= maxReused && !c.overdue {
+	if cap(c.envelope.objects) <= objectsAtOnce && !c.overdue {
 		c.doc.Reset(nil) // drops the body
 		c.reporting.Clear()
 		clear(c.failures)
@@ -82,7 +80,7 @@ func (r *Reviewer) review(ctx context.Context, body []byte) (*conversion, error)
 	c.now = time.Now()
 	started := c.now
 	c.reset(r.registry(), r.hooks, len(body))
-	c.ctx, c.reserved = ctx, 0
+	c.ctx, c.heavy = ctx, 0
 	err := c.envelope.decode(c.doc, body)
 	if err != nil {
 		err = requestError(err)
@@ -91,6 +89,9 @@ func (r *Reviewer) review(ctx context.Context, body []byte) (*conversion, error)
 	}
 	if err == nil && !c.answer(ctx) {
 		return r.answerAbandoned(ctx, c, body, started), nil
+	}
+	if err == nil && c.refused == nil {
+		_ = c.reserveAnswer()
 	}
 	if c.refused != nil {
 		return c, c.refused
@@ -122,8 +123,8 @@ type conversion struct {
 	reporting converters.ReportContext // passed to converters
 	message   string                   // for a failed review
 	ctx       context.Context          //nolint:containedctx // for reserve, of one review at a time
-	reserved  int64                    // bytes reserved to convert objects
-	refused   error                    // the error of Hooks.Reserve
+	heavy     int64                    // as last passed to Hooks.Heavy
+	refused   error                    // the error of Hooks.Reserve or Hooks.Heavy
 	next      int                      // index of the next object
 	inline    bool                     // convert all objects on this goroutine
 	task      task                     // of a detached conversion
@@ -206,7 +207,7 @@ func (c *conversion) convertAll(ctx context.Context, to schema.GroupVersion) boo
 		if errors.Is(err, errDetach) {
 			return false
 		}
-		if c.task.abandoned() {
+		if c.task.abandoned() || c.refused != nil {
 			return true
 		}
 		if err != nil {
@@ -262,8 +263,10 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	if !c.inline && !c.late && !kind.Interruptible() {
 		return pair, errDetach
 	}
-	if err := c.reserveFor(src.Span); err != nil {
-		return pair, err
+	if kind.Interruptible() { // else it may wait, and others with it
+		if err := c.heavyTurn(src.Span); err != nil {
+			return pair, err
+		}
 	}
 	c.task.object.Store(int64(index))
 	c.kind = kind

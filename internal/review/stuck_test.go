@@ -34,6 +34,7 @@ type stuckServer struct {
 
 	// Set before the first request; nil: ignored.
 	reserve  func(bytes int64) error
+	done     func() // with some objects
 	reported func(r review.Result)
 	resumed  func(obj *jsondoc.Object) // called by the converter after its release
 
@@ -49,6 +50,7 @@ func newStuckServer(t *testing.T) *stuckServer {
 	s := &stuckServer{
 		release:  make(chan struct{}),
 		reserve:  func(int64) error { return nil },
+		done:     func() {},
 		reported: func(review.Result) {},
 		resumed:  func(*jsondoc.Object) {},
 	}
@@ -71,6 +73,7 @@ func (s *stuckServer) hooks() review.Hooks {
 			locked(func() { s.held++ })
 			return func() { locked(func() { s.held-- }) }
 		},
+		ObjectsDone: func(review.Objects) { s.done() },
 		ReviewDone: func(_ context.Context, r review.Result) {
 			s.reported(r)
 			locked(func() { s.results = append(s.results, r) })
@@ -358,8 +361,9 @@ func TestPanicOutsideAConverter(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStuckServer(t)
-				s.reserve = func(int64) error { tt.during(); return nil }
-				c := s.post(t, ordinary(100_000))
+				var once sync.Once
+				s.done = func() { once.Do(tt.during) }
+				c := s.post(t, named("a"), strings.Replace(named("a"), "v1beta1", "v1alpha1", 1))
 				if !c.returned.Load() || c.panicked == nil || c.Body.Len() > 0 {
 					t.Errorf("returned: %t; panicked with %v; answer:\n%s", c.returned.Load(), c.panicked, c.Body)
 				}

@@ -43,6 +43,9 @@ func reviewHooks(m *metrics.Metrics, logged reviewLogger) review.Hooks {
 			logged.stuck(kind, more)
 		},
 		Reserve: server.Reserve,
+		Heavy:   server.Heavy,
+		Settle:  server.Settle,
+		Yield:   server.Yield,
 		Hold:    server.Hold,
 	}
 }

@@ -1,13 +1,17 @@
 package serve
 
 import (
+	"fmt"
 	"io/fs"
 	"math"
 	"path"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/crdconvert/webhookd/internal/config"
 )
@@ -63,30 +67,89 @@ func setMemoryLimit(limit int64) int64 {
 	return limit
 }
 
-// cgroupLimit returns the lowest memory limit of the process's cgroup and its parents, or 0 if
-// there is none. root is the file system's root. It supports versions 1 and 2 (cgroups(7)).
-func cgroupLimit(root fs.FS) int64 {
-	text, err := fs.ReadFile(root, "proc/self/cgroup")
-	if err != nil {
-		return 0
+// needed is how many times the live heap of an idle server the memory limit must be: requests and
+// connections may take 60 % of the limit.
+const needed = 2.5
+
+// checkMemory returns an error if the server, ready to serve, leaves too little of the limit to
+// requests; of 0 it does not.
+func checkMemory(limit int64) error {
+	runtime.GC()
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	least := int64(float64(sample[0].Value.Uint64()) * needed)
+	if limit == 0 || limit >= least {
+		return nil
 	}
+	return fmt.Errorf("memory limit of %d MiB is too low for these rules, which need at least %d MiB: raise the container's limit or memory-limit",
+		limit>>20, least>>20+1)
+}
+
+// cgroupLimit returns the lowest memory limit of the process's cgroup and its parents, or 0 if
+// there is none. root is the file system's root.
+func cgroupLimit(root fs.FS) int64 {
 	lowest := int64(math.MaxInt64)
-	for line := range strings.Lines(string(text)) {
-		// HIERARCHY:CONTROLLERS:PATH; version 2 has hierarchy 0 and no controllers.
-		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
-		controllers, group, _ := strings.Cut(rest, ":")
-		switch {
-		case controllers == "":
-			lowest = min(lowest, lowestLimit(root, "sys/fs/cgroup", group, "memory.max"))
-		case strings.Contains(","+controllers+",", ",memory,"):
-			lowest = min(lowest, lowestLimit(root, "sys/fs/cgroup/memory", group, "memory.limit_in_bytes"))
+	for mount, group := range memoryGroups(root) {
+		name := "memory.limit_in_bytes"
+		if mount == version2 {
+			name = "memory.max"
 		}
+		lowest = min(lowest, lowestLimit(root, mount, group, name))
 	}
 	// Version 1 writes "no limit" as a number close to the maximum.
 	if lowest >= math.MaxInt64/2 {
 		return 0
 	}
 	return lowest
+}
+
+// version2 is where cgroups of version 2 are mounted.
+const version2 = "sys/fs/cgroup"
+
+// memoryGroups returns the paths of the process's cgroups by the mounts of their hierarchies, of
+// version 1 and 2 (cgroups(7)), that bound memory.
+func memoryGroups(root fs.FS) map[string]string {
+	text, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	groups := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		// HIERARCHY:CONTROLLERS:PATH; version 2 has hierarchy 0 and no controllers.
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, group, _ := strings.Cut(rest, ":")
+		switch {
+		case controllers == "":
+			groups[version2] = group
+		case strings.Contains(","+controllers+",", ",memory,"):
+			groups["sys/fs/cgroup/memory"] = group
+		}
+	}
+	return groups
+}
+
+// socketInterval is how old the result of socketMemory may be: a reading costs some 50 us.
+const socketInterval = 100 * time.Millisecond
+
+// socketMemory returns a function that returns the bytes that the kernel has for the sockets of the
+// process's cgroup of version 2, or 0 if it is unknown. It is not safe for concurrent use.
+func socketMemory(root fs.FS) func() int64 {
+	group := path.Join(version2, memoryGroups(root)[version2], "memory.stat")
+	if _, err := fs.Stat(root, group); err != nil {
+		group = path.Join(version2, "memory.stat") // of a container, whose path is that of the node
+	}
+	var last time.Time
+	var bytes int64
+	return func() int64 {
+		if now := time.Now(); now.Sub(last) >= socketInterval {
+			last = now
+			text, _ := fs.ReadFile(root, group) // none: 0
+			_, after, _ := strings.Cut("\n"+string(text), "\nsock ")
+			value, _, _ := strings.Cut(after, "\n")
+			bytes, _ = strconv.ParseInt(value, 10, 64)
+		}
+		return bytes
+	}
 }
 
 // lowestLimit reads the file called name of the group and each of its parents, up to the mount. In

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -81,6 +82,44 @@ func TestMemoryLimit(t *testing.T) {
 				t.Errorf("got %d, want %d", got, tt.want)
 			}
 		})
+	}
+}
+
+// A limit that leaves too little to requests is refused with the number to set.
+func TestCheckMemory(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int64{0, 1 << 40} {
+		if err := checkMemory(limit); err != nil {
+			t.Errorf("%d: %v", limit, err)
+		}
+	}
+	err := checkMemory(1 << 20)
+	if err == nil {
+		t.Fatal("1 MiB is enough")
+	}
+	_, least, _ := strings.Cut(err.Error(), "need at least ")
+	number, _, _ := strings.Cut(least, " ")
+	enough, notNumber := strconv.ParseInt(number, 10, 64)
+	if notNumber != nil || checkMemory(2*enough<<20) != nil { // other tests take some meanwhile
+		t.Errorf("twice what it says is not enough: %v", err)
+	}
+}
+
+func TestSocketMemory(t *testing.T) {
+	t.Parallel()
+	const self, stat = "proc/self/cgroup", "anon 1000\nfile 2000\nsock 4096\nshmem 3\n"
+	for name, tt := range map[string]struct {
+		root fs.FS
+		want int64
+	}{
+		"of the container": {files(self, "0::/kubepods/pod1/c1\n", "sys/fs/cgroup/memory.stat", stat), 4096},
+		"of the group":     {files(self, "0::/a\n", "sys/fs/cgroup/memory.stat", "sock 1\n", "sys/fs/cgroup/a/memory.stat", stat), 4096},
+		"none":             {files(self, "0::/a\n", "sys/fs/cgroup/memory.stat", "anon 1\n"), 0},
+		"version 1":        {files(self, "4:memory:/x\n"), 0},
+	} {
+		if got := socketMemory(tt.root)(); got != tt.want {
+			t.Errorf("%s: %d, want %d", name, got, tt.want)
+		}
 	}
 }
 

@@ -26,10 +26,6 @@ func serverOptions(c config.Config) server.Options {
 	limits.Timeout = c.RequestTimeout
 	limits.MaxBodyBytes = int64(c.MaxBody)
 	limits.InFlightBytes = int64(c.MaxInFlightBytes)
-	limits.SmallBodyBytes = int64(c.SmallBody)
-	limits.SmallBodyShare = c.SmallBodyShare
-	limits.InFlightRequests = c.MaxInFlight
-	limits.Connections = c.MaxConnections
 	limits.QueueWait = c.QueueWait
 	limits.ConnectionAge = c.ConnectionAge
 	return server.Options{

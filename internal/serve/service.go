@@ -94,9 +94,10 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	opts.Checks = checks(rules, source.Source)
 	opts.Metrics = m.Handler()
 	opts.Hooks = serverHooks(m, logger)
+	opts.SocketMemory = socketMemory(os.DirFS("/"))
 	opts.ErrorLog = errorLog(logger)
 	srv, err := server.New(opts)
-	if err != nil {
+	if err = errors.Join(err, checkMemory(memory)); err != nil {
 		source.discard()
 		return nil, err
 	}

@@ -21,9 +21,10 @@ type body struct {
 	done    bool
 }
 
-// Read reserves memory for p and fills it. It fails with an [overloadError] if there is no memory,
-// or if the body was too slow while another request waited; with an *http.MaxBytesError beyond the
-// limit; and with [os.ErrDeadlineExceeded] if the body arrives too slowly.
+// Read reserves memory for p and fills it. With the end of the body, it waits for the turn to
+// convert. It fails with an [overloadError] if there is no memory, or if the request was given up;
+// with an *http.MaxBytesError beyond the limit; and with [os.ErrDeadlineExceeded] if the body
+// arrives too slowly.
 func (b *body) Read(p []byte) (int, error) {
 	if len(p) == 0 || b.failure != nil {
 		return 0, b.failure
@@ -32,13 +33,14 @@ func (b *body) Read(p []byte) (int, error) {
 	if err := b.reserve(want); err != nil {
 		return 0, err
 	}
-	b.call.gate.shrink(&b.call.share, want)
+	if share := &b.call.share; share.bytes > want { // the rest was for a buffer that is not used any more
+		b.call.server.ledger.shrink(share, amount{requests: share.requests, bytes: want})
+	}
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	b.call.share.transfer.done.Add(int64(n))
-	if errors.Is(err, io.EOF) || err == nil && b.pace.complete(b.read) {
-		b.finish()
-		return n, err
+	b.call.share.done.Add(int64(n))
+	if errors.Is(err, io.EOF) || err == nil && b.read == b.pace.size {
+		return n, b.finish(err)
 	}
 	if err == nil {
 		b.pace.follow(b.read)
@@ -54,7 +56,7 @@ func (b *body) Room(n int64) error {
 		return b.failure
 	}
 	both := n + b.read
-	if both > b.call.gate.roomForLarge() { // there is only one body of this size at a time
+	if both > b.call.server.ledger.room() { // there is only one body of this size at a time
 		both = n
 	}
 	return b.reserve(both)
@@ -63,33 +65,38 @@ func (b *body) Room(n int64) error {
 // reserve enlarges the share to n bytes, if it is smaller. If there is no room, it refuses the rest
 // of the body.
 func (b *body) reserve(n int64) error {
-	if n <= b.call.share.bytes {
+	want := b.call.share.amount
+	if n <= want.bytes {
 		return nil
 	}
-	b.failure = b.call.grow(&b.call.context, n)
+	want.bytes = n
+	b.failure = b.call.grow(want)
 	if b.failure != nil {
 		b.call.discard = answerEarly(b.call.answer, b.call.request)
 	}
 	return b.failure
 }
 
-func (b *body) finish() {
+// finish ends the reading with err.
+func (b *body) finish(err error) error {
 	if b.done {
-		return
+		return err
 	}
 	b.done = true
-	b.call.arrived(b.pace.size)
 	b.pace.end()
+	if b.failure = b.call.arrived(); b.failure != nil {
+		return b.failure
+	}
+	return err
 }
 
 // readError returns the error of a Read whose reader returned err, which may be nil, and counts it.
 func (b *body) readError(err error) error {
-	switch {
-	case b.call.share.transfer.interrupted.Load():
-		b.call.hooks.shed(ShedSlow)
-		return overloadError(ShedSlow)
-	case err != nil:
-		b.call.hooks.rejected(unreadCode(err))
+	if reason := b.call.share.refused.Load(); reason != nil {
+		return b.call.shed(*reason)
+	}
+	if err != nil {
+		b.call.server.opts.Hooks.rejected(unreadCode(err))
 	}
 	return err
 }

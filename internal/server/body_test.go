@@ -54,8 +54,7 @@ func holder(t *testing.T) (h http.HandlerFunc, held <-chan struct{}, release fun
 }
 
 func tightLimits(l *server.Limits) {
-	l.InFlightBytes, l.SmallBodyBytes, l.SmallBodyShare = 1<<20, 4<<10, 25
-	l.QueueWait = 20 * time.Millisecond
+	l.InFlightBytes, l.QueueWait = 1<<20, 20*time.Millisecond
 }
 
 // TestOverload checks the answer while the bodies in flight use the whole budget. Small requests
@@ -204,6 +203,37 @@ func TestChunkedBodyIsShed(t *testing.T) {
 	}
 	release()
 	wg.Wait()
+}
+
+// TestUnreadAnswerIsCounted checks that an answer that is not read holds what its handler settled
+// for and the records below TLS, but no turn.
+func TestUnreadAnswerIsCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const records = 64 << 10
+		s := startPiped(t, func(o *server.Options) {
+			o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				if err := server.Reserve(r.Context(), 1<<20); err != nil {
+					t.Error(err)
+				}
+				server.Settle(r.Context(), 300<<10)
+				w.Header().Set("Content-Length", strconv.Itoa(300<<10))
+				_, _ = w.Write(make([]byte, 300<<10))
+			})
+		})
+		c := s.raw()
+		c.send(reviewHead + "\n{  }")
+		synctest.Wait()
+		if got := s.Stats(); got.Bytes != 300<<10+records {
+			t.Errorf("%d bytes are counted, want %d", got.Bytes, 300<<10+records)
+		}
+		c.receive(http.MethodPost)
+		synctest.Wait()
+		if got := s.Stats(); got.Bytes != 0 || got.Requests != 0 {
+			t.Errorf("in the end: %+v", got)
+		}
+	})
 }
 
 // TestPanic checks that a panic never drops a connection before an answer has begun.

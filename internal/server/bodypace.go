@@ -26,9 +26,10 @@ func (l *Limits) pace(c *call, r *http.Request) pace {
 	if c.answer.conn == nil || r.ContentLength == 0 {
 		return pace{size: r.ContentLength}
 	}
+	until, _ := c.ctx.Deadline()
 	p := pace{
 		conn: c.answer.conn, rate: float64(l.MinBodyRate), started: c.answer.arrived, share: &c.share,
-		whole: l.ReadTimeout, until: c.context.deadline, size: r.ContentLength,
+		whole: l.ReadTimeout, until: until, size: r.ContentLength,
 	}
 	if l.MinBodyRate > 0 {
 		p.rate = max(p.rate, float64(p.size)/(l.ReadTimeout/2).Seconds())
@@ -36,9 +37,6 @@ func (l *Limits) pace(c *call, r *http.Request) pace {
 	p.follow(0)
 	return p
 }
-
-// complete reports whether n bytes are the whole body.
-func (p *pace) complete(n int64) bool { return p.conn != nil && n == p.size }
 
 // end removes the deadline: net/http keeps reading, to notice when the client leaves.
 func (p *pace) end() {

@@ -2,9 +2,9 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"sync"
-	"time"
+	"strconv"
 )
 
 // A call is one review in progress. All its state is one allocation.
@@ -12,34 +12,31 @@ type call struct {
 	server  *Server
 	answer  *answer
 	request *http.Request
-	context callContext
+	ctx     context.Context //nolint:containedctx // of the request, with its deadline
+	cancel  context.CancelFunc
 	share   share
 	body    body
-	corked  bool // the answer
-	discard bool // the rest of the body must be read and discarded
-
-	admission
+	corked  *[]byte // see cork.go
+	discard bool    // the rest of the body must be read and discarded
+	counted bool    // as shed
+	held    bool    // set by Hold; used only by the goroutine of the request
 }
 
-// newCall returns the call of an acceptable request. It has to be admitted.
+// newCall returns the call of an acceptable request. It has to be admitted, and ended.
 func (s *Server) newCall(a *answer, r *http.Request) *call {
-	c := &call{server: s, answer: a, request: r, admission: admission{gate: s.gate, hooks: &s.opts.Hooks}}
-	c.admission.share = &c.share
-	c.share.promised = max(r.ContentLength, 0)
-	c.context = callContext{
-		Context: r.Context(), admission: &c.admission,
-		deadline: a.arrived.Add(requestTime(r.URL.RawQuery, s.opts.Limits.Timeout)),
-	}
-	if r.ContentLength > minTracked {
-		c.context.timed() // a list asks often, and each time would read the clock
-	}
+	c := &call{server: s, answer: a, request: r}
+	s.ledger.join(&c.share, flowKey{sourceOfRequest(r), r.ContentLength < 0 || r.ContentLength > smallBody})
+	deadline := a.arrived.Add(requestTime(r.URL.RawQuery, s.opts.Limits.Timeout))
+	c.ctx, c.cancel = context.WithDeadline(context.WithValue(r.Context(), callKey{}, c), deadline)
 	return c
 }
 
 // end releases what the call holds.
 func (c *call) end() {
-	c.release()
-	c.context.end()
+	if !c.held {
+		c.server.ledger.release(&c.share)
+	}
+	c.cancel()
 }
 
 // serve calls the webhook handler with a body that takes its share of memory as it arrives.
@@ -50,45 +47,69 @@ func (c *call) serve() {
 		c.body.ReadCloser, c.body.size = http.MaxBytesReader(c.answer.ResponseWriter, r.Body, c.server.maxBody), c.server.maxBody
 	}
 	c.body.pace = c.server.opts.Limits.pace(c, r)
-	if conn := c.answer.conn; conn != nil && c.gate.watches(&c.share) {
-		c.gate.bodyBegins(&c.share, c.started(), conn.interrupt)
-		conn.watch(func(n int) { c.gate.answerSent(&c.share, n) })
+	c.answer.call = c
+	if conn := c.answer.conn; conn != nil && (r.ContentLength < 0 || r.ContentLength > minWatched || c.server.opts.Limits.InFlightRequests > 0) {
+		c.server.ledger.watch(&c.share, max(r.ContentLength, 0), c.answer.arrived, c.stop)
+		conn.watch(&c.share)
 	}
-	inner := r.WithContext(&c.context)
+	inner := r.WithContext(c.ctx)
 	inner.Body = &c.body
 	defer c.served()
 	c.server.opts.Webhook.ServeHTTP(c.answer, inner)
-	if c.corked {
+	if c.corked != nil {
 		_ = http.NewResponseController(c.answer).Flush() // not after a panic, which gets another answer
 	}
 	if conn := c.answer.conn; conn != nil && !c.answer.failed {
-		conn.answered = true
+		conn.conns.setAnswered(conn)
 	}
 }
 
-// started returns when the body began to arrive: the wait for its share is not the client's fault.
-func (c *call) started() time.Time { return c.answer.arrived.Add(c.share.waited) }
+// stop makes a stage of the call fail at once.
+func (c *call) stop(s stage) {
+	if s == converting {
+		c.cancel()
+	} else {
+		c.answer.conn.interrupt(s == answering)
+	}
+}
 
-// arrived is called when the whole body has arrived.
-func (c *call) arrived(size int64) {
-	conn := c.answer.conn
-	if conn == nil {
+// arrived is called when the whole body has arrived. It waits for the turn to convert.
+func (c *call) arrived() error {
+	if conn := c.answer.conn; conn != nil {
+		conn.conns.setBusy(conn)
+	}
+	err := c.server.ledger.received(c.ctx, &c.share)
+	if err != nil {
+		return c.shed(err)
+	}
+	return nil
+}
+
+// answers is called when the answer begins.
+func (c *call) answers() {
+	if c.held {
 		return
 	}
-	c.gate.bodyDone(&c.share)
-	conn.conns.move(conn, converting)
-	if size >= corkAbove && c.gate.growNow(&c.share, corkSize) {
-		c.corked = true
-		conn.cork(c.server.corks.get())
+	size := c.share.bytes
+	if text := c.answer.Header()["Content-Length"]; len(text) == 1 {
+		if n, err := strconv.ParseInt(text[0], 10, 64); err == nil {
+			size = n
+		}
+	}
+	c.server.ledger.answers(&c.share, size)
+	if conn := c.answer.conn; conn != nil && size >= corkAbove && c.server.ledger.growNow(&c.share, corkSize) {
+		c.corked = c.server.corks.get()
+		conn.cork(c.corked)
 	}
 }
 
 // served ends the answer, also after a panic.
 func (c *call) served() {
-	if c.corked {
-		c.server.corks.put(c.answer.conn.uncork())
+	if c.corked != nil {
+		c.answer.conn.uncork()
+		c.server.corks.put(c.corked)
 	}
-	if c.share.transfer.interrupt != nil {
+	if c.share.stop != nil {
 		c.answer.conn.watch(nil)
 	}
 	if c.discard {
@@ -96,84 +117,23 @@ func (c *call) served() {
 	}
 }
 
-// A callContext is the context of a review. A small review is over before anything waits for its
-// deadline, so a timer is made only then. It is safe for concurrent use.
-type callContext struct {
-	context.Context //nolint:containedctx // it is one: that of the request
-
-	deadline  time.Time
-	admission *admission
-
-	mu    sync.Mutex
-	timer context.Context //nolint:containedctx // has the deadline; nil: not made yet
-	stop  context.CancelFunc
-	ended bool
-}
-
-// Deadline implements context.Context.
-func (c *callContext) Deadline() (time.Time, bool) {
-	if t, ok := c.Context.Deadline(); ok && t.Before(c.deadline) {
-		return t, true
-	}
-	return c.deadline, true
-}
-
-// Done implements context.Context.
-func (c *callContext) Done() <-chan struct{} { return c.timed().Done() }
-
-// Err implements context.Context.
-func (c *callContext) Err() error {
-	timer, ended := c.state()
-	switch {
-	case timer != nil:
-		return timer.Err()
-	case c.Context.Err() != nil:
-		return c.Context.Err()
-	case !time.Now().Before(c.deadline):
-		return c.timed().Err()
-	case ended:
-		return context.Canceled
+// grow enlarges the share to want.
+func (c *call) grow(want amount) error {
+	if err := c.server.ledger.grow(c.ctx, &c.share, want); err != nil {
+		return c.shed(err)
 	}
 	return nil
 }
 
-// Value implements context.Context. With a timer, it lets package context find the timer, which
-// then needs no goroutine to cancel contexts made from this one.
-func (c *callContext) Value(key any) any {
-	if key == (admissionKey{}) {
-		return c.admission
+// shed returns the answer to a request with an error of the ledger, and counts it once.
+func (c *call) shed(err error) error {
+	over, ok := errors.AsType[overloadError](err)
+	if !ok {
+		return overloadError(ShedBytes) // the client has gone
 	}
-	if timer, _ := c.state(); timer != nil {
-		return timer.Value(key)
+	if !c.counted {
+		c.counted = true
+		c.server.opts.Hooks.shed(string(over))
 	}
-	return c.Context.Value(key)
-}
-
-func (c *callContext) state() (timer context.Context, ended bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.timer, c.ended
-}
-
-// timed returns the context with a timer.
-func (c *callContext) timed() context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.timer == nil {
-		c.timer, c.stop = context.WithDeadline(c.Context, c.deadline)
-		if c.ended {
-			c.stop()
-		}
-	}
-	return c.timer
-}
-
-// end cancels the context.
-func (c *callContext) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended = true
-	if c.stop != nil {
-		c.stop()
-	}
+	return over
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"sync"
 	"time"
@@ -12,6 +13,10 @@ import (
 // handshakeBytes bounds what a client may send during its handshake. A ClientHello of Go with a
 // client certificate takes less than 4 KiB.
 const handshakeBytes = 16 << 10
+
+// socketBuffer bounds what the kernel keeps of a request that is not read, or of an answer. It is
+// enough for 60 MB a second to a client that is a millisecond away.
+const socketBuffer = 64 << 10
 
 var errHandshakeTooLarge = errors.New("client sent more than 16 KiB in its handshake")
 
@@ -32,25 +37,31 @@ type conn struct {
 	idle      idleState
 	handshake handshake
 
-	answered bool // it had a review answered; for the goroutine that serves it
+	source netip.Prefix
+	start  func(*conn) // once there is room for it
 
 	// Guarded by conns.mu; see conns.go.
-	standing standing
-	listed   bool // in a rank
-	rank     neighbours
-	since    time.Time // start of the standing, during the handshake
-	cutOff   bool      // closed to make room for another
+	counted  bool      // by conns
+	gone     bool      // cut off
+	busy     bool      // its client waits for the server
+	answered bool      // it had a review answered
+	since    time.Time // the server waits for its client
 
 	mu     sync.Mutex // TLS also writes from the reading goroutine
 	corked *[]byte    // see cork.go; nil: not corked
 	failed error      // the first error of a delayed write
-	sent   func(n int)
+	share  *share     // of the request that is answered; may be nil
 }
 
 // newConn returns the state of c, accepted just now.
-func newConn(c net.Conn, l *Limits, conns *conns) *conn {
+func newConn(c net.Conn, l *Limits, conns *conns, start func(*conn)) *conn {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(socketBuffer) // of no use on a connection that has failed
+		_ = tcp.SetWriteBuffer(socketBuffer)
+	}
 	own := &conn{
 		Conn: c, limits: l, conns: conns, expires: expiry(time.Now(), l.ConnectionAge),
+		source: sourceOfConn(c), start: start,
 		reading: deadline{set: c.SetReadDeadline}, writing: deadline{set: c.SetWriteDeadline},
 	}
 	own.idle = idleState{header: l.ReadHeaderTimeout, most: l.IdleTimeout, reading: &own.reading}
@@ -86,6 +97,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	c.handshake.pause(c)
 	p = p[:room]
 	n, err := c.receive(p)
 	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.idle.ended() {
@@ -95,8 +107,10 @@ func (c *conn) Read(p []byte) (int, error) {
 		}
 	}
 	if n > 0 {
-		c.handshake.read(c, p[:n])
 		c.idle.received()
+		if failed := c.handshake.read(c, p[:n]); failed != nil {
+			return n, failed
+		}
 	}
 	return n, err
 }
@@ -115,13 +129,11 @@ func (c *conn) receive(p []byte) (int, error) {
 
 // send writes all of p to the socket.
 func (c *conn) send(p []byte) (int, error) {
-	c.handshake.answers(c)
-	if c.sent == nil {
-		return c.transmit(p)
-	}
-	c.sent(0)
+	c.handshake.pause(c)
 	n, err := c.transmit(p)
-	c.sent(n)
+	if c.share != nil {
+		c.share.done.Add(int64(n))
+	}
 	return n, err
 }
 

@@ -4,216 +4,270 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // conns are the open connections of a listener. There are at most limit of them, because each takes
-// memory that no request has reserved. When the limit is reached, a new connection replaces an old
-// one. Clients without an answered review go first: they are the least likely to be an API server.
-// Among connections of the same standing, the oldest goes first.
-//
-// Handshakes may use half of the limit. Beyond that, a new handshake replaces an old one that has
-// had its grace period.
+// memory that no request has reserved. Beyond that, a new one waits, unread, until there is room. A
+// source that has more connections than the new one's loses one for it at once. A source that has
+// the most itself loses one that has not been used for a while.
 type conns struct {
-	limit   int                    // 0: none
-	evicted func(s standing)       // called for each connection that is cut off
-	exempt  atomic.Pointer[string] // a remote address that is never cut off: the server's own check
+	limit  int                    // 0: none
+	cutOff func(state string)     // called for each connection that is closed for another
+	exempt atomic.Pointer[string] // a remote address that is never cut off: the server's own check
 
 	mu      sync.Mutex
-	open    map[*conn]struct{}
-	ranks   [verified + 1]rank // by standing; without those that were cut off
-	closing int                // connections cut off but not closed yet
-	changed chan struct{}      // receives when there may be room
-	none    chan struct{}      // made by end, closed when no connection is left
-	number  atomic.Int64       // of open
+	sources map[netip.Prefix]*connsOf
+	open    int
+	closing int // connections cut off but not closed yet
+	waiting int
+	pressed bool          // press is about to be called
+	none    chan struct{} // made by end, closed when no connection is left
 }
 
-// A standing is what a client has shown of itself. Its name is a label of a metric.
-type standing int
+// connsOf are the connections of a source.
+type connsOf struct {
+	open    map[*conn]struct{}
+	waiting []*conn // in order of arrival
+}
 
 const (
-	silent     standing = iota // has sent nothing
-	greeting                   // its handshake waits for the client
-	computing                  // its handshake waits for the server
-	fresh                      // never had a review answered
-	idle                       // had one; waits for its next request
-	reading                    // had one; is sending its next request
-	converting                 // has sent a whole request
-	verified                   // has a verified client certificate
+	// connGrace is how long a connection is kept unused if its own source needs the room.
+	connGrace = 500 * time.Millisecond
+	// connPress is how often waiting connections look for room.
+	connPress = 50 * time.Millisecond
+	// waitingEach is how many connections may wait for each that may be open. One that waits takes
+	// a file descriptor and about 1 KB.
+	waitingEach = 4
 )
 
-func (s standing) String() string {
-	return [...]string{"silent", "greeting", "computing", "fresh", "idle", "reading", "converting", "verified"}[s]
+// What the client of a connection that is cut off had done.
+const (
+	connWaiting = "waiting" // nothing was read of it
+	connFresh   = "fresh"   // it never had a review answered
+	connIdle    = "idle"    // it had
+)
+
+// CutOffStates returns the values that [Hooks].CutOff may report.
+func CutOffStates() []string { return []string{connWaiting, connFresh, connIdle} }
+
+func newConns(limit int, cutOff func(state string)) *conns {
+	return &conns{limit: limit, cutOff: cutOff, sources: map[netip.Prefix]*connsOf{}}
 }
 
-// CutOffStandings returns the values that [Hooks].CutOff may report.
-func CutOffStandings() []string {
-	standings := append(connections(), greetings()...)
-	all := make([]string, len(standings))
-	for i, s := range standings {
-		all[i] = s.String()
+// add counts c until it is removed, and calls c.start once there is room for it, which may be
+// never.
+func (s *conns) add(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := s.sources[c.source]
+	if own == nil {
+		own = &connsOf{open: map[*conn]struct{}{}}
+		s.sources[c.source] = own
 	}
-	return all
+	if s.room(own) || s.isExempt(c) {
+		s.begin(own, c)
+		return
+	}
+	own.waiting = append(own.waiting, c)
+	if s.waiting++; s.waiting > waitingEach*s.limit {
+		s.dropWaiting()
+	}
+	s.pressLater()
 }
 
-// The standings to cut off, in order, if there is no room for a handshake or for a connection.
-func greetings() []standing   { return []standing{silent, greeting} }
-func connections() []standing { return []standing{fresh, idle, reading} }
-
-// greetGrace is how long a handshake may wait for its client before it can be cut off.
-const greetGrace = 500 * time.Millisecond
-
-func newConns(limit int, evicted func(standing)) *conns {
-	return &conns{limit: limit, evicted: evicted, open: map[*conn]struct{}{}, changed: make(chan struct{}, 1)}
+// begin opens c. Callers hold mu.
+func (s *conns) begin(own *connsOf, c *conn) {
+	own.open[c] = struct{}{}
+	s.open++
+	c.counted, c.since = true, time.Now()
+	go c.start(c)
 }
 
-// add counts c until it is removed. If there is no room, it cuts off another connection and waits
-// until that is closed. It reports whether there was one to cut off. Only one goroutine may call
-// it.
-func (s *conns) add(c *conn) bool {
-	for {
-		s.mu.Lock()
-		full, crowded := s.full()
-		if !full && !crowded {
-			s.open[c], c.since = struct{}{}, time.Now()
-			s.ranks[silent].add(c)
-			c.listed = true
-			s.number.Add(1)
-			s.mu.Unlock()
-			return true
-		}
-		order := connections()
-		if crowded {
-			order = greetings()
-		}
-		gone := s.cut(order)
-		wait := s.closing > 0 || crowded // handshakes end by themselves
-		s.mu.Unlock()
-		gone.hangUp()
-		if !wait {
-			return false
-		}
-		select {
-		case <-s.changed:
-		case <-time.After(greetGrace / 10):
+// room makes room for a connection of a source, and reports whether there is any. Callers hold mu.
+func (s *conns) room(own *connsOf) bool {
+	if s.limit == 0 || s.open < s.limit {
+		return true
+	}
+	if s.closing > s.limit/2 {
+		return false
+	}
+	if most := s.most(func(o *connsOf) int { return len(o.open) }); len(most.open) > len(own.open)+1 {
+		return s.cut(most, 0)
+	}
+	return s.cut(own, connGrace)
+}
+
+// most returns the source that has the most by count. Callers hold mu.
+func (s *conns) most(count func(*connsOf) int) *connsOf {
+	most := &connsOf{}
+	for _, o := range s.sources {
+		if count(o) > count(most) {
+			most = o
 		}
 	}
+	return most
 }
 
-// full reports whether there is no room for a connection, or none for a handshake. Callers hold mu.
-func (s *conns) full() (full, crowded bool) {
-	if s.limit == 0 {
-		return false, false
+// cut closes a connection of a source that has not been used for the grace period: one without an
+// answered review rather than one with, and the longest unused. It reports whether there was one.
+// Callers hold mu.
+func (s *conns) cut(from *connsOf, grace time.Duration) bool {
+	var first *conn
+	for c := range from.open {
+		if c.busy || time.Since(c.since) < grace || s.isExempt(c) {
+			continue
+		}
+		if first == nil || c.answered != first.answered && first.answered || c.answered == first.answered && c.since.Before(first.since) {
+			first = c
+		}
 	}
-	handshakes := s.ranks[silent].length + s.ranks[greeting].length + s.ranks[computing].length
-	return len(s.open) >= s.limit, handshakes >= max(1, s.limit/2)
+	if first == nil {
+		return false
+	}
+	delete(from.open, first)
+	s.open--
+	s.closing++
+	first.gone = true
+	if first.answered {
+		s.cutOff(connIdle)
+	} else {
+		s.cutOff(connFresh)
+	}
+	first.hangUp()
+	return true
 }
 
-// makeRoom cuts off one connection.
+func (s *conns) isExempt(c *conn) bool {
+	own := s.exempt.Load()
+	return own != nil && c.RemoteAddr().String() == *own
+}
+
+// dropWaiting closes the latest waiting connection of the source that has the most of them, and
+// reports whether there was one. Callers hold mu.
+func (s *conns) dropWaiting() bool {
+	most := s.most(func(o *connsOf) int { return len(o.waiting) })
+	last := len(most.waiting) - 1
+	if last < 0 {
+		return false
+	}
+	c := most.waiting[last]
+	_ = c.Conn.Close()
+	most.waiting = most.waiting[:last]
+	s.waiting--
+	s.forget(c.source)
+	s.cutOff(connWaiting)
+	return true
+}
+
+// makeRoom closes a connection, because there is no file descriptor left.
 func (s *conns) makeRoom() {
 	s.mu.Lock()
-	gone := s.cut(connections())
-	s.mu.Unlock()
-	gone.hangUp()
+	defer s.mu.Unlock()
+	if !s.dropWaiting() {
+		s.cut(s.most(func(o *connsOf) int { return len(o.open) }), 0)
+	}
 }
 
-// cut removes the first connection to cut off from its rank and returns it. It returns nil if there
-// is none, or if one is closing already. Callers hold mu.
-func (s *conns) cut(order []standing) *conn {
-	if s.closing > 0 {
-		return nil
+// pressLater looks for room again after some time, while any wait. Callers hold mu.
+func (s *conns) pressLater() {
+	if s.waiting > 0 && !s.pressed {
+		s.pressed = true
+		time.AfterFunc(connPress, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.pressed = false
+			s.openWaiting()
+			s.pressLater()
+		})
 	}
-	for _, standing := range order {
-		for c := s.ranks[standing].oldest; c != nil; c = c.rank.later {
-			if own := s.exempt.Load(); own != nil && c.RemoteAddr().String() == *own {
-				continue
-			}
-			if standing <= greeting && time.Since(c.since) < greetGrace {
-				break
-			}
-			s.ranks[standing].remove(c)
-			c.listed, c.cutOff = false, true
-			s.closing++
-			s.evicted(standing)
-			return c
+}
+
+// openWaiting opens waiting connections while there is room, those of the source with the fewest
+// first. Callers hold mu.
+func (s *conns) openWaiting() {
+	for s.waiting > 0 {
+		next := s.most(func(o *connsOf) int { return min(len(o.waiting), 1) * (s.open + 1 - len(o.open)) })
+		if !s.room(next) {
+			return
 		}
+		c := next.waiting[0]
+		next.waiting = next.waiting[1:]
+		s.waiting--
+		s.begin(next, c)
 	}
-	return nil
 }
 
-// hangUp closes the socket of a connection that was cut off. The goroutine that serves it then
+// setBusy records that the client of c waits for the server, so c is not cut off.
+func (s *conns) setBusy(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.busy = true
+}
+
+// setAnswered records that c had a review answered.
+func (s *conns) setAnswered(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.answered = true
+}
+
+// setUnused records that the server waits for the client of c.
+func (s *conns) setUnused(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.busy, c.since = false, time.Now()
+	s.openWaiting()
+}
+
+// hangUp closes the socket of a connection that is cut off. The goroutine that serves it then
 // closes the connection.
 func (c *conn) hangUp() {
-	if c != nil {
-		c.handshake.giveUp()
-		_ = c.Conn.Close()
-	}
+	c.handshake.giveUp()
+	_ = c.Conn.Close()
 }
 
 // wasCutOff reports whether c was cut off.
 func (s *conns) wasCutOff(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return c.cutOff
-}
-
-// move changes the standing of c. A verified connection keeps its standing.
-func (s *conns) move(c *conn, to standing) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !c.listed || c.standing == verified {
-		return
-	}
-	s.ranks[c.standing].remove(c)
-	if c.standing <= computing {
-		c.since = time.Now()
-		s.signalRoom()
-	}
-	c.standing = to
-	s.ranks[to].add(c)
-}
-
-// setReading records that a request is arriving on c, setIdle that c waits for one.
-func (s *conns) setReading(c *conn) { s.moveAnswered(c, reading) }
-func (s *conns) setIdle(c *conn)    { s.moveAnswered(c, idle) }
-
-func (s *conns) moveAnswered(c *conn, to standing) {
-	if !c.answered {
-		to = fresh
-	}
-	s.move(c, to)
+	return c.gone
 }
 
 func (s *conns) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, open := s.open[c]; !open {
+	if !c.counted {
 		return
 	}
-	if c.cutOff {
+	c.counted = false
+	if c.gone {
 		s.closing--
 	} else {
-		s.ranks[c.standing].remove(c)
+		delete(s.sources[c.source].open, c)
+		s.open--
 	}
-	delete(s.open, c)
-	c.listed = false
-	s.number.Add(-1)
+	s.openWaiting()
+	s.forget(c.source)
 	s.signalNone()
-	s.signalRoom()
 }
 
-// signalRoom wakes add. Callers hold mu.
-func (s *conns) signalRoom() {
-	select {
-	case s.changed <- struct{}{}:
-	default:
+// forget removes a source without connections. Callers hold mu.
+func (s *conns) forget(source netip.Prefix) {
+	if o := s.sources[source]; o != nil && len(o.open)+len(o.waiting) == 0 {
+		delete(s.sources, source)
 	}
 }
 
 // count returns how many connections are open.
-func (s *conns) count() int { return int(s.number.Load()) }
+func (s *conns) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open + s.closing
+}
 
 // Connections are ended one by one. The server checks that a connection is idle and then closes it,
 // and loses a request that arrives in between. If all ended at once, each would wait for a
@@ -228,10 +282,14 @@ const (
 func (s *conns) end() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, between := time.Now(), min(betweenEnds, allEnds/time.Duration(len(s.open)+1))
-	for c := range s.open {
-		c.idle.closeWhenIdle(at)
-		at = at.Add(between)
+	s.limit = 0
+	s.openWaiting()
+	at, between := time.Now(), min(betweenEnds, allEnds/time.Duration(s.open+1))
+	for _, o := range s.sources {
+		for c := range o.open {
+			c.idle.closeWhenIdle(at)
+			at = at.Add(between)
+		}
 	}
 	none := make(chan struct{})
 	s.none = none
@@ -241,7 +299,7 @@ func (s *conns) end() <-chan struct{} {
 
 // signalNone closes none if no connection is left. Callers hold mu.
 func (s *conns) signalNone() {
-	if s.none != nil && len(s.open) == 0 {
+	if s.none != nil && s.open+s.closing == 0 {
 		close(s.none)
 		s.none = nil
 	}
@@ -253,10 +311,10 @@ func connState(c net.Conn, state http.ConnState) {
 	switch {
 	case own == nil:
 	case state == http.StateIdle:
-		own.conns.setIdle(own)
+		own.conns.setUnused(own)
 		own.idle.startWait(time.Now())
 	case state == http.StateActive:
-		own.conns.setReading(own)
+		own.conns.setUnused(own)
 		own.idle.headerDone()
 	}
 }

@@ -2,7 +2,7 @@ package server
 
 import (
 	"net"
-	"slices"
+	"net/netip"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,12 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pipeConn is an open connection. Closing its socket also closes it for the server.
+// pipeConn is a connection. Closing its socket also closes it for the server.
 type pipeConn struct {
 	net.Conn
 
-	own    *conn
-	closed bool
+	source  byte
+	own     *conn
+	started bool
+	closed  bool
 }
 
 // Close closes the connection as its serving goroutine would.
@@ -27,76 +29,139 @@ func (c *pipeConn) Close() error {
 	return c.Conn.Close()
 }
 
-// opened adds a connection with a standing.
-func opened(t *testing.T, s *conns, to standing, answered bool) *pipeConn {
+// RemoteAddr returns an address of the source.
+func (c *pipeConn) RemoteAddr() net.Addr {
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(flowOf(c.source, false).source.Addr(), 1))
+}
+
+// opened adds a connection of a source.
+func opened(t *testing.T, s *conns, source byte) *pipeConn {
 	t.Helper()
 	limits := DefaultLimits()
 	near, far := net.Pipe()
 	t.Cleanup(func() { _ = far.Close() })
-	c := &pipeConn{Conn: near}
-	c.own = newConn(c, &limits, s)
-	if !s.add(c.own) {
-		t.Fatal("there is no room")
-	}
-	c.own.answered = answered
-	s.move(c.own, to)
+	c := &pipeConn{Conn: near, source: source}
+	c.own = newConn(c, &limits, s, func(*conn) { c.started = true })
+	s.add(c.own)
 	synctest.Wait()
 	return c
 }
 
-func TestWhichConnectionMakesRoom(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name string
-		open []standing
-		want int // index of the connection that is cut off; -1: none
-	}{
-		{"the oldest without an answer goes first", []standing{idle, reading, fresh, fresh}, 2},
-		{"then the oldest idle one", []standing{reading, converting, idle, idle}, 2},
-		{"then the oldest that sends a request", []standing{verified, reading, converting, reading}, 1},
-		{"never a verified or converting one", []standing{verified, converting, verified, converting}, -1},
-		{"handshakes have half of the room", []standing{verified, idle, greeting, silent}, 3},
-		{"a handshake that waits for the server stays", []standing{verified, idle, computing, greeting}, 3},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var evicted []standing
-				s := newConns(len(tt.open), func(s standing) { evicted = append(evicted, s) })
-				all := make([]*pipeConn, 0, len(tt.open))
-				for _, standing := range tt.open {
-					c := opened(t, s, standing, true)
-					all = append(all, c)
-				}
-				advance(time.Minute)
-				limits := DefaultLimits()
-				added := s.add(newConn(&sink{}, &limits, s))
-				synctest.Wait()
-				gone := slices.IndexFunc(all, func(c *pipeConn) bool { return c.closed })
-				if gone != tt.want || added != (tt.want >= 0) {
-					t.Errorf("connection %d went, and another was added: %t; want %d", gone, added, tt.want)
-				}
-				if tt.want >= 0 {
-					if diff := cmp.Diff([]standing{tt.open[tt.want]}, evicted); diff != "" {
-						t.Error(diff)
-					}
-				}
-			})
-		})
+// several adds connections of a source.
+func several(t *testing.T, s *conns, source byte, n int) []*pipeConn {
+	t.Helper()
+	all := make([]*pipeConn, n)
+	for i := range all {
+		all[i] = opened(t, s, source)
+		advance(time.Millisecond) // so that their order shows
 	}
+	return all
 }
 
-// TestHandshakeHasTimeBeforeCutOff checks that a handshake is not cut off at once, however many
-// others arrive.
-func TestHandshakeHasTimeBeforeCutOff(t *testing.T) {
+func countClosed(all []*pipeConn) (n int) {
+	for _, c := range all {
+		if c.closed {
+			n++
+		}
+	}
+	return n
+}
+
+// TestWhichConnectionMakesRoom checks which of a source goes, and what is reported.
+func TestWhichConnectionMakesRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newConns(4, func(standing) {})
-		first, began := opened(t, s, silent, false), time.Now()
-		opened(t, s, greeting, false)
-		opened(t, s, silent, false)
-		if took := time.Since(began); !first.closed || took < greetGrace || took > 2*greetGrace {
-			t.Errorf("cut off %t after %s, want it after %s", first.closed, took, greetGrace)
+		var cut []string
+		s := newConns(5, func(state string) { cut = append(cut, state) })
+		all := several(t, s, 1, 5)
+		idle, used, busy, fresh, later := all[0], all[1], all[2], all[3], all[4]
+		s.setBusy(busy.own)
+		for _, c := range []*pipeConn{idle, used} {
+			s.setAnswered(c.own)
+			advance(time.Second)
+			s.setUnused(c.own)
+		}
+		for i, gone := range []*pipeConn{fresh, later, idle, used} {
+			if next := opened(t, s, 2+byte(i)); !next.started || !gone.closed {
+				t.Errorf("step %d: started %t, the one to go is closed: %t", i, next.started, gone.closed)
+			}
+		}
+		if next := opened(t, s, 9); next.started || busy.closed {
+			t.Errorf("one that is converted is closed: %t; another is open: %t", busy.closed, next.started)
+		}
+		if diff := cmp.Diff([]string{connFresh, connFresh, connIdle, connIdle}, cut); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A source with few connections gets one at once, from the one with the most; a source that has the
+// most itself waits until one of its own has not been used for a while.
+func TestCrowdDoesNotKeepOthersOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newConns(10, func(string) {})
+		crowd := several(t, s, 1, 30)
+		if countClosed(crowd) > 0 || crowd[10].started || !crowd[9].started {
+			t.Fatalf("%d are closed before their time", countClosed(crowd))
+		}
+		others := several(t, s, 2, 6)
+		for i, c := range others {
+			if c.started != (i < 5) {
+				t.Errorf("connection %d of another source: open %t", i, c.started)
+			}
+		}
+		if n := countClosed(crowd); n != 5 {
+			t.Errorf("%d of the crowd are closed for others, want 5", n)
+		}
+		for _, c := range others {
+			s.setAnswered(c.own)
+			s.setBusy(c.own)
+		}
+		advance(connGrace + connPress)
+		if n := countClosed(crowd); n != 10 || !crowd[14].started || crowd[15].started {
+			t.Errorf("%d of the crowd are closed for its own, want 10", n)
+		}
+	})
+}
+
+// Those that wait are bounded, and go first when there are no file descriptors.
+func TestWaitingConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cut := map[string]int{}
+		s := newConns(2, func(state string) { cut[state]++ })
+		crowd := several(t, s, 1, 2+2*waitingEach+3)
+		if n := countClosed(crowd); n != 3 || cut[connWaiting] != 3 {
+			t.Errorf("%d are closed, want 3", n)
+		}
+		for range 2*waitingEach + 2 {
+			s.makeRoom()
+		}
+		synctest.Wait()
+		if n := countClosed(crowd); n != len(crowd) || cut[connFresh] != 2 {
+			t.Errorf("%d of %d are closed, %v", n, len(crowd), cut)
+		}
+		if s.count() != 0 || len(s.sources) > 0 {
+			t.Errorf("%d are counted in the end, %d sources", s.count(), len(s.sources))
+		}
+	})
+}
+
+// The server's own check is never cut off, and does not wait.
+func TestExemptConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newConns(1, func(string) {})
+		own := (&pipeConn{source: 1}).RemoteAddr().String()
+		s.exempt.Store(&own)
+		checks := several(t, s, 1, 2)
+		advance(time.Minute)
+		opened(t, s, 2)
+		s.makeRoom()
+		s.makeRoom()
+		if !checks[0].started || !checks[1].started || countClosed(checks) > 0 {
+			t.Errorf("open %t and %t; %d are closed", checks[0].started, checks[1].started, countClosed(checks))
 		}
 	})
 }
@@ -104,9 +169,9 @@ func TestHandshakeHasTimeBeforeCutOff(t *testing.T) {
 func TestRoomReturnsWithTheConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newConns(4, func(s standing) { t.Errorf("one that was %s is cut off", s) })
+		s := newConns(4, func(state string) { t.Errorf("one is cut off: %s", state) })
 		for range 100 {
-			c := opened(t, s, fresh, false)
+			c := opened(t, s, 1)
 			_ = c.own.Close()
 			_ = c.own.Close()
 		}
@@ -116,32 +181,31 @@ func TestRoomReturnsWithTheConnection(t *testing.T) {
 	})
 }
 
-// TestStandings checks the standing after each step of a client.
-func TestStandings(t *testing.T) {
+// At the end of a drain, connections that wait are served too.
+func TestWaitingConnectionsAreServedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newConns(0, nil)
-		c := opened(t, s, fresh, false)
-		want := func(what string, to standing) {
-			t.Helper()
-			if got := c.own.standing; got != to {
-				t.Errorf("%s: %s, want %s", what, got, to)
+		s := newConns(1, func(string) {})
+		all := several(t, s, 1, 3)
+		none := s.end()
+		synctest.Wait()
+		for i, c := range all {
+			if !c.started {
+				t.Errorf("connection %d is not served", i)
 			}
+			_ = c.own.Close()
 		}
-		s.setReading(c.own)
-		want("its first request", fresh)
-		s.move(c.own, converting)
-		want("its body has come", converting)
-		s.setIdle(c.own)
-		want("without an answer", fresh)
-		c.own.answered = true
-		s.setIdle(c.own)
-		want("after an answer", idle)
-		s.setReading(c.own)
-		want("its next request", reading)
-		s.move(c.own, verified)
-		s.setIdle(c.own)
-		want("with a certificate", verified)
-		_ = c.own.Close()
+		<-none
 	})
+}
+
+func TestSource(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"10.1.2.3": "10.1.2.3/32", "::ffff:10.1.2.3": "10.1.2.3/32", "fd00:1:2:3:4:5:6:7": "fd00:1:2:3::/64", "fe80::1%eth0": "fe80::/64",
+	} {
+		if got := source(netip.MustParseAddr(address)).String(); got != want {
+			t.Errorf("%s is of %s, want %s", address, got, want)
+		}
+	}
 }

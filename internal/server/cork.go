@@ -4,12 +4,12 @@ import "sync"
 
 // net/http passes an answer of more than 4 KiB to TLS in several pieces, and TLS makes records of
 // at most 16 KiB. Each is a system call that wakes the client. A cork collects them below TLS until
-// the handler is done: one write for an ordinary object, an eighth of the writes for a list (make
+// the handler is done: one write for an ordinary object, a quarter of the writes for a list (make
 // bench-serve: a tenth of the CPU).
 
 const (
-	corkSize  = 128 << 10
-	corkAbove = 2 << 10 // size of the request; answers are about as large, and smaller ones are one write anyway
+	corkSize  = 64 << 10
+	corkAbove = 2 << 10 // size of the answer; smaller ones are one write anyway
 )
 
 // corks is a pool of buffers of corkSize.
@@ -23,18 +23,13 @@ func (p *corks) get() *[]byte {
 	return &b
 }
 
-// put returns a buffer to the pool; it ignores nil.
-func (p *corks) put(b *[]byte) {
-	if b != nil {
-		p.pool.Put(b)
-	}
-}
+func (p *corks) put(b *[]byte) { p.pool.Put(b) }
 
-// watch makes each write call f with the number of bytes sent, and with 0 before the first write.
-func (c *conn) watch(f func(n int)) {
+// watch makes each write count its bytes as done of s; nil: of none.
+func (c *conn) watch(s *share) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sent = f
+	c.share = s
 }
 
 // cork collects writes in buffer from now on.
@@ -44,16 +39,12 @@ func (c *conn) cork(buffer *[]byte) {
 	c.corked = buffer
 }
 
-// uncork writes the buffer and returns it. It returns nil if c is not corked.
-func (c *conn) uncork() *[]byte {
+// uncork writes the buffer, which c does not use any more.
+func (c *conn) uncork() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	buffer := c.corked
-	if buffer != nil {
-		c.flush()
-	}
+	c.flush()
 	c.corked = nil
-	return buffer
 }
 
 // Write writes what TLS has sealed, or collects it under a cork. After an error it always fails, so

@@ -29,7 +29,7 @@ func piped(t *testing.T) (c *conn, socket *countingConn, client net.Conn) {
 	t.Cleanup(func() { _, _ = near.Close(), far.Close() })
 	limits := DefaultLimits()
 	socket = &countingConn{Conn: near}
-	return newConn(socket, &limits, newConns(0, nil)), socket, far
+	return newConn(socket, &limits, newConns(0, nil), nil), socket, far
 }
 
 func TestDeadlineOfARead(t *testing.T) {

@@ -225,14 +225,13 @@ func TestWithoutAdminListener(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
-	_, err := server.New(server.Options{Path: "relative", DrainDelay: -1, Limits: server.Limits{SmallBodyShare: 91}})
+	_, err := server.New(server.Options{Path: "relative", DrainDelay: -1, Limits: server.Limits{Connections: -1}})
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, part := range []string{
 		"no webhook handler", "no TLS", ": listen", ": path", ": drain-delay", ": header-timeout", ": body-timeout",
-		": write-grace", ": idle-timeout", ": max-header", ": request-timeout", ": max-body", ": small-body\n",
-		"at most 90: small-body-share",
+		": write-grace", ": idle-timeout", ": max-header", ": request-timeout", ": max-body", ": connections",
 	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error does not say %q:\n%v", part, err)

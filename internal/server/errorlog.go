@@ -5,16 +5,14 @@ import (
 	"fmt"
 	"log"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // An errorLog filters the log of net/http. It reports failed handshakes to a hook, and logs them at
-// most once a minute for each reason, or not at all if the client only went away. It logs other
-// lines that clients can cause at most once a second, and failed accepts always, because net/http
-// itself waits between them.
+// most once a minute for each reason, or not at all if the client only went away. It logs failed
+// accepts, and other lines that clients can cause, at most once a second each.
 type errorLog struct {
 	next   *log.Logger // nil: dropped
 	failed func(reason, text string)
@@ -24,7 +22,7 @@ type errorLog struct {
 	own atomic.Pointer[string]
 
 	mu    sync.Mutex
-	quiet map[string]*silence // by reason of a failed handshake; empty: all other lines
+	quiet map[string]*silence // by reason of a failed handshake, or "accept"; empty: all other lines
 }
 
 // A silence is a time in which lines of one kind are counted but not logged.
@@ -48,12 +46,13 @@ func (l *errorLog) logger() *log.Logger { return log.New(l, "", 0) }
 // Write handles one line of a log.Logger.
 func (l *errorLog) Write(line []byte) (int, error) {
 	text := string(bytes.TrimRight(line, "\n"))
-	if strings.HasPrefix(text, "http: Accept error") {
-		l.print(text)
-	} else {
-		l.printRarely("", logInterval, text)
-	}
+	l.printRarely("", logInterval, text)
 	return len(line), nil
+}
+
+// acceptFailed logs that a connection could not be accepted.
+func (l *errorLog) acceptFailed(err error) {
+	l.printRarely("accept", logInterval, fmt.Sprintf("http: Accept error: %v", err))
 }
 
 // handshakeFailed reports and logs a failed handshake.
@@ -78,10 +77,6 @@ func (l *errorLog) printRarely(kind string, interval time.Duration, text string)
 	if suppressed > 0 {
 		text = fmt.Sprintf("%s (%d lines suppressed before this)", text, suppressed)
 	}
-	l.print(text)
-}
-
-func (l *errorLog) print(text string) {
 	if l.next != nil {
 		l.next.Print(text)
 	}

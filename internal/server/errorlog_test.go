@@ -41,7 +41,7 @@ func TestErrorLog(t *testing.T) {
 	}
 	fail(noTLS, 1)
 	for range 2 {
-		in.Print("http: Accept error: too many open files; retrying in 5ms")
+		l.acceptFailed(errors.New("too many open files"))
 	}
 	now = now.Add(logInterval)
 	fail(refused, 1000)
@@ -58,8 +58,7 @@ func TestErrorLog(t *testing.T) {
 		fmt.Sprintf(refused, 0),
 		other,
 		fmt.Sprintf(noTLS, 1),
-		"http: Accept error: too many open files; retrying in 5ms",
-		"http: Accept error: too many open files; retrying in 5ms",
+		"http: Accept error: too many open files",
 		other + " (999 lines suppressed before this)",
 		fmt.Sprintf(refused, 2000) + " (1000 lines suppressed before this)",
 		"TLS handshake error from 127.0.0.1:77: tls: client didn't provide a certificate",

@@ -12,19 +12,27 @@ import (
 	"time"
 )
 
-// A handshake is the TLS handshake of a connection, before net/http gets it. Its costly part, the
-// key exchange and the signature, is between the ClientHello and the server's first write. Only as
-// many connections as there are processors do that part at once, first come, first served, so a
-// flood of handshakes leaves the processors to reviews.
+// A handshake is the TLS handshake of a connection, before net/http gets it. It computes (the key
+// exchange, the signature) only between the arrival of a record and the next read or write. Only as
+// many connections as there are processors do so at once, shared among sources as conversions are,
+// so a flood of handshakes leaves the processors to reviews, and turns to other sources.
 type handshake struct {
-	turns   chan struct{} // one place per computing handshake; nil: the handshake is done
-	got     int           // bytes
-	record  record        // the record being read
-	hasTurn atomic.Bool
-	cancel  atomic.Pointer[context.CancelFunc]
+	turns  *ledger         // nil: the handshake is done
+	ctx    context.Context //nolint:containedctx // of the handshake
+	share  share           // of the turns
+	got    int             // bytes
+	record record          // the record being read
+	cancel atomic.Pointer[context.CancelFunc]
 }
 
-func handshakeTurns() chan struct{} { return make(chan struct{}, runtime.GOMAXPROCS(0)) }
+// handshakeTurns returns a ledger in which one source can have as many turns as there are
+// processors.
+func handshakeTurns() *ledger {
+	processors := runtime.GOMAXPROCS(0)
+	l := newLedger(&Limits{InFlightBytes: 1}, func() int64 { return 0 })
+	l.limit.turns = processors + processors/flowShare + 1
+	return l
+}
 
 // room returns how many bytes may be read at a time, at most n. TLS gets one record at a time.
 // Otherwise it would buffer the start of a request's header, and the time for that header would
@@ -39,17 +47,30 @@ func (h *handshake) room(n int) (int, error) {
 	return min(n, h.record.room()), nil
 }
 
-// read records that p has arrived.
-func (h *handshake) read(c *conn, p []byte) {
+// read records that p has arrived. At the end of a record of the handshake, it waits for a turn to
+// compute: also for the one after a HelloRetryRequest.
+func (h *handshake) read(c *conn, p []byte) error {
 	if h.turns == nil {
-		return
-	}
-	if h.got == 0 {
-		c.conns.move(c, greeting)
+		return nil
 	}
 	h.got += len(p)
-	h.record.took(p)
+	if !h.record.took(p) || h.record.header[0] != handshakeRecord {
+		return nil
+	}
+	c.conns.setBusy(c)
+	return h.turns.grow(h.ctx, &h.share, amount{turns: 1})
 }
+
+// pause returns the turn: the server waits for its client.
+func (h *handshake) pause(c *conn) {
+	if h.turns != nil && h.share.turns > 0 {
+		h.turns.yield(&h.share)
+		c.conns.setUnused(c)
+	}
+}
+
+// handshakeRecord is the type of a record of the handshake that is not encrypted.
+const handshakeRecord = 22
 
 // A record is the progress in reading a TLS record (RFC 8446, section 5.1).
 type record struct {
@@ -66,35 +87,16 @@ func (r *record) room() int {
 	return len(r.header) - r.read
 }
 
-// took advances by p, which is no longer than room.
-func (r *record) took(p []byte) {
+// took advances by p, which is no longer than room, and reports whether the record is complete.
+func (r *record) took(p []byte) bool {
 	if r.left > 0 {
 		r.left -= len(p)
-		return
+		return r.left == 0
 	}
 	if r.read += copy(r.header[r.read:], p); r.read == len(r.header) {
 		r.read, r.left = 0, int(binary.BigEndian.Uint16(r.header[3:]))
 	}
-}
-
-// awaitTurn waits until the handshake of c may compute.
-func (h *handshake) awaitTurn(ctx context.Context, c *conn) error {
-	c.conns.move(c, computing)
-	select {
-	case h.turns <- struct{}{}:
-		h.hasTurn.Store(true)
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// answers returns the turn: the server writes only after it has computed.
-func (h *handshake) answers(c *conn) {
-	if h.hasTurn.CompareAndSwap(true, false) {
-		<-h.turns
-		c.conns.move(c, greeting)
-	}
+	return false
 }
 
 // giveUp ends a handshake that waits for its turn.
@@ -108,21 +110,18 @@ func (h *handshake) giveUp() {
 func (l *listener) shake(c *conn) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, l.limits.ReadHeaderTimeout)
 	defer cancel()
-	c.handshake.turns = l.turns
+	c.handshake.turns, c.handshake.ctx = l.turns, ctx
+	l.turns.join(&c.handshake.share, flowKey{source: c.source})
 	c.handshake.cancel.Store(&cancel)
 	t := tls.Server(c, l.tls)
 	err := t.HandshakeContext(ctx)
-	c.handshake.answers(c) // in case it failed before the first write
+	c.handshake.pause(c) // in case it failed before it wrote
+	l.turns.release(&c.handshake.share)
 	c.handshake.turns = nil
 	if err != nil {
 		c.sayHTTPS(err)
 		_ = c.Close()
 		return nil, err
-	}
-	if len(t.ConnectionState().VerifiedChains) > 0 {
-		c.conns.move(c, verified)
-	} else {
-		c.conns.move(c, fresh)
 	}
 	c.idle.startWait(time.Now())
 	return t, nil
@@ -138,23 +137,4 @@ func (c *conn) sayHTTPS(err error) {
 	case "GET /", "HEAD ", "POST ", "PUT /", "OPTIO":
 		_, _ = io.WriteString(other.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
 	}
-}
-
-// withTurns makes handshakes wait for their turn after the ClientHello.
-func withTurns(config *tls.Config) *tls.Config {
-	own := config.Clone()
-	own.NextProtos = []string{"http/1.1"}
-	next := own.GetConfigForClient
-	own.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-		if c, ok := hello.Conn.(*conn); ok {
-			if err := c.handshake.awaitTurn(hello.Context(), c); err != nil {
-				return nil, err
-			}
-		}
-		if next == nil {
-			return nil, nil //nolint:nilnil // the config as it is
-		}
-		return next(hello)
-	}
-	return own
 }

@@ -6,66 +6,154 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
+
+	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 )
 
 // TestHandshakeTooLarge checks that a client cannot make the server keep more than handshakeBytes.
 func TestHandshakeTooLarge(t *testing.T) {
 	t.Parallel()
-	limits, failed := DefaultLimits(), make(chan error, 1)
-	l := listen(t.Context(), listenTCP(t), &tls.Config{MinVersion: tls.VersionTLS13}, &limits, newConns(0, nil),
-		func(_ net.Addr, err error) { failed <- err })
+	limits, failed := DefaultLimits(), make(chan string, 1)
+	log := newErrorLog(nil, &Hooks{HandshakeFailed: func(_, text string) { failed <- text }})
+	l := listen(t.Context(), listenTCP(t), &tls.Config{MinVersion: tls.VersionTLS13}, &limits, newConns(0, nil), log)
 	t.Cleanup(func() { _ = l.Close() })
 	c := dialTCP(t, l.Addr())
 	// The first record of a ClientHello that claims 60,000 bytes, and more of it.
 	_, _ = io.WriteString(c, "\x16\x03\x01\x40\x00\x01\x00\xea\x60"+strings.Repeat("\x00", 1<<14-4))
 	_, _ = io.WriteString(c, "\x16\x03\x01\x40\x00"+strings.Repeat("\x00", 1<<14))
-	if err := <-failed; !errors.Is(err, errHandshakeTooLarge) {
-		t.Errorf("error %v, want %v", err, errHandshakeTooLarge)
+	if text := <-failed; !strings.Contains(text, errHandshakeTooLarge.Error()) {
+		t.Errorf("%q, want %v", text, errHandshakeTooLarge)
 	}
 }
 
-// TestHandshakesComputeInTurn checks that at most as many handshakes compute as there are turns,
-// that a write returns the turn, and that a canceled handshake takes none.
+// TestHandshakesComputeInTurn checks that at most as many handshakes compute as there are
+// processors, that the next read or write returns the turn, and that a canceled handshake takes
+// none.
 func TestHandshakesComputeInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		limits, turns := DefaultLimits(), make(chan struct{}, 1)
-		begin := func() *conn {
-			c := newConn(&sink{}, &limits, newConns(0, nil))
-			c.handshake.turns = turns
-			return c
+		turns := handshakeTurns()
+		hello := []byte{handshakeRecord, 3, 1, 0, 1, 1}
+		// begin has a hello arrive on another goroutine.
+		begin := func(ctx context.Context) (c *conn, got chan error) {
+			c = shaking(ctx, &sink{}, turns)
+			got = make(chan error, 1)
+			go func() {
+				_ = c.handshake.read(c, hello[:5])
+				got <- c.handshake.read(c, hello[5:])
+			}()
+			synctest.Wait()
+			return c, got
 		}
-		first, second, third := begin(), begin(), begin()
-		if err := first.handshake.awaitTurn(t.Context(), first); err != nil {
+		first, got := begin(t.Context())
+		if err := <-got; err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := second.handshake.awaitTurn(ctx, second); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v, want %v", err, context.DeadlineExceeded)
+		for range runtime.GOMAXPROCS(0) - 1 {
+			if _, got := begin(t.Context()); <-got != nil {
+				t.Fatal("a processor has no handshake")
+			}
 		}
-		took := make(chan error)
-		go func() { took <- third.handshake.awaitTurn(t.Context(), third) }()
-		synctest.Wait()
-		second.handshake.answers(second)
-		select {
-		case err := <-took:
-			t.Fatalf("two handshakes compute at once: %v", err)
-		default:
+		ctx, cancel := context.WithCancel(t.Context())
+		_, canceled := begin(ctx)
+		last, waiting := begin(t.Context())
+		cancel()
+		if err := <-canceled; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want %v", err, context.Canceled)
+		}
+		if len(waiting) > 0 {
+			t.Error("more handshakes compute than there are processors")
 		}
 		if _, err := first.Write([]byte("a server's flight")); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-took; err != nil {
+		if err := <-waiting; err != nil {
 			t.Errorf("the next one: %v", err)
 		}
-		third.handshake.answers(third)
-		if len(turns) != 0 {
-			t.Error("a turn is not given back")
+		last.handshake.pause(last)
+		last.handshake.pause(last)
+		if want := runtime.GOMAXPROCS(0) - 1; turns.held.turns != want {
+			t.Errorf("%d turns are taken, want %d", turns.held.turns, want)
 		}
 	})
+}
+
+// shaking returns a connection in its handshake.
+func shaking(ctx context.Context, socket net.Conn, turns *ledger) *conn {
+	limits := DefaultLimits()
+	c := newConn(socket, &limits, newConns(0, nil), nil)
+	c.handshake.turns, c.handshake.ctx = turns, ctx
+	turns.join(&c.handshake.share, flowKey{})
+	return c
+}
+
+// A lateConn calls before ahead of its second write.
+type lateConn struct {
+	net.Conn
+
+	writes int
+	before func()
+	held   atomic.Bool
+}
+
+func (c *lateConn) Write(p []byte) (int, error) {
+	if c.writes++; c.writes == 2 {
+		c.before()
+		c.held.Store(true)
+	}
+	return c.Conn.Write(p)
+}
+
+// TestSecondHelloTakesATurn checks that the hello after a HelloRetryRequest, which is the one that
+// costs a key exchange and a signature, waits for a turn as well.
+func TestSecondHelloTakesATurn(t *testing.T) {
+	t.Parallel()
+	listening, turns := listenTCP(t), handshakeTurns()
+	far := dialTCP(t, listening.Addr())
+	near, err := listening.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := shaking(t.Context(), near, turns)
+	t.Cleanup(func() { _ = c.Close() })
+	served, shaken := make(chan error, 1), make(chan error, 1)
+	go func() {
+		config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{selfSigned(t)}, CurvePreferences: []tls.CurveID{tls.CurveP384}}
+		served <- tls.Server(c, config).HandshakeContext(t.Context())
+	}()
+	late := &lateConn{Conn: far, before: func() { setTurns(turns, 0) }}
+	client := tls.Client(late, &tls.Config{InsecureSkipVerify: true, CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP384}})
+	go func() { shaken <- client.HandshakeContext(t.Context()) }()
+	for waits := false; !waits; runtime.Gosched() {
+		c.conns.mu.Lock()
+		waits = c.busy && late.held.Load()
+		c.conns.mu.Unlock()
+		if len(shaken) > 0 {
+			t.Fatal("the second hello is answered without a turn")
+		}
+	}
+	setTurns(turns, 2)
+	if err := errors.Join(<-shaken, <-served); err != nil || !client.ConnectionState().HelloRetryRequest {
+		t.Errorf("a second hello: %t, %v", client.ConnectionState().HelloRetryRequest, err)
+	}
+}
+
+// setTurns changes how many turns there are.
+func setTurns(l *ledger, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limit.turns = n
+	l.serve()
+}
+
+// selfSigned returns a key pair.
+func selfSigned(t *testing.T) tls.Certificate {
+	t.Helper()
+	pair := tlstest.NewCA(t, "server").Issue(t, tlstest.Leaf{})
+	return tls.Certificate{Certificate: [][]byte{pair.Leaf.Raw}, PrivateKey: pair.Signer}
 }

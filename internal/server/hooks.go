@@ -5,8 +5,7 @@ import "net/http"
 // Hooks report events to metrics and logs, which this package does not import. Each may be nil,
 // must be quick and must be safe for concurrent use.
 type Hooks struct {
-	// Shed reports a request answered 429, with the reason: [ShedBytes], [ShedRequests] or
-	// [ShedSlow].
+	// Shed reports a request answered 429, with the reason, one of [ShedReasons].
 	Shed func(reason string)
 	// Rejected reports any other request on the webhook listener that the server refused, or whose
 	// body could not be read, with the HTTP code of the answer, one of [RejectedCodes].
@@ -15,10 +14,9 @@ type Hooks struct {
 	// value; the value itself may quote an object.
 	Panicked func(valueType string, stack []byte)
 	// CutOff reports a connection of the webhook listener that was closed to make room for another,
-	// and what its client had done, one of [CutOffStandings]: "silent" (sent nothing), "greeting"
-	// (its handshake was not complete), "fresh" (never had a review answered), "idle" (had one, and
-	// was between two requests) or "reading" (had one, and was sending the next request).
-	CutOff func(standing string)
+	// and its state, one of [CutOffStates]: "waiting" (nothing was read of it), "fresh" (never had
+	// a review answered) or "idle" (had one).
+	CutOff func(state string)
 	// HandshakeFailed reports a failed TLS handshake: the reason, one of [HandshakeReasons], and
 	// the log text, which may be long and quote the client.
 	HandshakeFailed func(reason, text string)
@@ -28,13 +26,22 @@ type Hooks struct {
 
 // Reasons to answer 429.
 const (
-	// ShedBytes: the requests in flight use the whole byte budget.
+	// ShedBytes: the requests in flight use the whole memory for them, or the client's share.
 	ShedBytes = "bytes"
 	// ShedRequests: too many requests are in flight.
 	ShedRequests = "requests"
+	// ShedTurns: too many requests were converted at once.
+	ShedTurns = "turns"
 	// ShedSlow: the request's body was too slow while others waited.
 	ShedSlow = "slow"
+	// ShedMemory: the heap was almost full, and this was the largest request.
+	ShedMemory = "memory"
 )
+
+// ShedReasons returns the reasons of Hooks.Shed.
+func ShedReasons() []string {
+	return []string{ShedBytes, ShedRequests, ShedTurns, ShedSlow, ShedMemory}
+}
 
 // RejectedCodes returns the codes of Hooks.Rejected.
 func RejectedCodes() []int {
@@ -62,9 +69,9 @@ func (h *Hooks) panicked(valueType string, stack []byte) {
 	}
 }
 
-func (h *Hooks) cutOff(s standing) {
+func (h *Hooks) cutOff(state string) {
 	if h.CutOff != nil {
-		h.CutOff(s.String())
+		h.CutOff(state)
 	}
 }
 

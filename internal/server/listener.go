@@ -18,6 +18,8 @@ const (
 	acceptGrace = 50 * time.Millisecond
 	// lastAccepts bounds how long a retiring listener accepts connections.
 	lastAccepts = time.Second
+	// acceptPause is the time between two attempts to accept, after a failure.
+	acceptPause = 10 * time.Millisecond
 )
 
 // A listener accepts connections, makes room for them, and does their TLS handshakes. net/http gets
@@ -29,9 +31,9 @@ type listener struct {
 	ctx    context.Context //nolint:containedctx // for handshakes: Accept has no such parameter
 	limits *Limits
 	conns  *conns
-	tls    *tls.Config   // nil: plain HTTP
-	turns  chan struct{} // see handshake
-	failed func(client net.Addr, err error)
+	tls    *tls.Config // nil: plain HTTP
+	turns  *ledger     // see handshake
+	log    *errorLog
 
 	ready    chan net.Conn // for net/http
 	errs     chan error    // of Accept
@@ -41,21 +43,21 @@ type listener struct {
 	close    func() error  // works once
 }
 
-// listen returns a listener that starts to accept from l at once. It reports failed handshakes to
-// failed.
-func listen(ctx context.Context, l net.Listener, config *tls.Config, limits *Limits, conns *conns, failed func(net.Addr, error)) *listener {
+// listen returns a listener that starts to accept from l at once. It reports failures to log.
+func listen(ctx context.Context, l net.Listener, config *tls.Config, limits *Limits, conns *conns, log *errorLog) *listener {
 	own := &listener{
-		Listener: l, ctx: ctx, limits: limits, conns: conns, turns: handshakeTurns(), failed: failed,
+		Listener: l, ctx: ctx, limits: limits, conns: conns, turns: handshakeTurns(), log: log,
 		ready: make(chan net.Conn), errs: make(chan error), accepted: make(chan struct{}), over: make(chan struct{}),
 	}
 	if config != nil {
-		own.tls = withTurns(config) //nolint:contextcheck // a handshake has the context of its connection
+		own.tls = config.Clone()
+		own.tls.NextProtos = []string{"http/1.1"}
 	}
 	own.close = sync.OnceValue(func() error {
 		defer close(own.over)
 		return ignoreClosed(l.Close())
 	})
-	go own.run() //nolint:contextcheck // ctx is the listener's
+	go own.run()
 	return own
 }
 
@@ -72,17 +74,21 @@ func (l *listener) run() {
 	for {
 		c, err := l.acceptOne()
 		if err == nil {
-			l.admit(c)
+			l.conns.add(newConn(c, l.limits, l.conns, l.handOn))
 			continue
 		}
 		if errors.Is(err, http.ErrServerClosed) {
 			return
 		}
+		errs := l.errs // net/http logs it and tries again later, or ends
 		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 			l.conns.makeRoom()
+			l.log.acceptFailed(err)
+			errs = nil // net/http would take no connection for up to a second
 		}
 		select {
-		case l.errs <- err: // net/http logs it and tries again later, or ends
+		case errs <- err:
+		case <-time.After(acceptPause):
 		case <-l.over:
 			return
 		}
@@ -107,25 +113,14 @@ func (l *listener) acceptOne() (net.Conn, error) {
 	return c, nil
 }
 
-// admit makes room for c and passes it on, or closes it if there is no room.
-func (l *listener) admit(c net.Conn) {
-	own := newConn(c, l.limits, l.conns)
-	if !l.conns.add(own) {
-		_ = c.Close()
-		return
-	}
-	go l.handOn(own)
-}
-
 // handOn passes c to net/http once it is ready for a request.
 func (l *listener) handOn(c *conn) {
 	ready, err := net.Conn(c), error(nil)
 	if l.tls == nil {
-		c.conns.move(c, fresh)
 		c.idle.startWait(time.Now())
 	} else if ready, err = l.shake(c); err != nil {
 		if !c.conns.wasCutOff(c) {
-			l.failed(c.RemoteAddr(), err)
+			l.log.handshakeFailed(c.RemoteAddr(), err)
 		}
 		return
 	}

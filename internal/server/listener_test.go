@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -63,9 +65,53 @@ func TestRetiringListenerLosesNoConnection(t *testing.T) {
 	if _, err := l.Accept(); !errors.Is(err, http.ErrServerClosed) {
 		t.Errorf("error %v, want %v", err, http.ErrServerClosed)
 	}
-	if len(open.open) != clients {
-		t.Errorf("%d connections are counted, want %d", len(open.open), clients)
+	if n := open.count(); n != clients {
+		t.Errorf("%d connections are counted, want %d", n, clients)
 	}
+}
+
+// A backlog has connections that the kernel accepts only after the first deadline.
+type backlog struct {
+	net.Listener
+
+	retired  chan struct{} // closed by the first deadline
+	pending  int
+	accepted int // for the goroutine that accepts
+	armed    bool
+}
+
+func (l *backlog) SetDeadline(time.Time) error {
+	select {
+	case <-l.retired:
+		l.armed = true
+	default:
+		close(l.retired)
+	}
+	return nil
+}
+
+func (l *backlog) Accept() (net.Conn, error) {
+	<-l.retired
+	if !l.armed || l.accepted == l.pending {
+		return nil, os.ErrDeadlineExceeded
+	}
+	l.armed = false
+	l.accepted++
+	near, _ := net.Pipe()
+	return near, nil
+}
+
+// TestRetiringListenerTakesTheBacklog checks that connections which the kernel has when the
+// listener retires are accepted.
+func TestRetiringListenerTakesTheBacklog(t *testing.T) {
+	t.Parallel()
+	limits, open := DefaultLimits(), newConns(0, nil)
+	l := listen(t.Context(), &backlog{Listener: listenTCP(t), retired: make(chan struct{}), pending: 5}, nil, &limits, open, nil)
+	l.retire()
+	if n := open.count(); n != 5 {
+		t.Errorf("%d connections are accepted, want 5", n)
+	}
+	_ = l.Close()
 }
 
 // TestPendingRequestIsReadBeforeClosing checks that a connection is not closed while the kernel has
@@ -78,7 +124,7 @@ func TestPendingRequestIsReadBeforeClosing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConn(accepted, &limits, newConns(0, nil))
+	c := newConn(accepted, &limits, newConns(0, nil), nil)
 	t.Cleanup(func() { _ = c.Close() })
 	if _, err := peer.Write([]byte("ab")); err != nil {
 		t.Fatal(err)
@@ -107,10 +153,10 @@ func TestConnectionsEndOneByOne(t *testing.T) {
 		var latest time.Time
 		began := time.Now()
 		for range n {
-			open.add(newConn(&sink{}, &limits, open))
+			open.add(newConn(&sink{}, &limits, open, func(*conn) {}))
 		}
 		none := open.end()
-		for c := range open.open {
+		for c := range allOpen(open) {
 			if c.idle.earliest.After(latest) {
 				latest = c.idle.earliest
 			}
@@ -129,4 +175,12 @@ func TestConnectionsEndOneByOne(t *testing.T) {
 			}
 		}
 	}
+}
+
+// allOpen returns the connections of s, which are of no source.
+func allOpen(s *conns) map[*conn]struct{} {
+	if o := s.sources[netip.Prefix{}]; o != nil {
+		return o.open
+	}
+	return nil
 }

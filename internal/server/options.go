@@ -69,6 +69,10 @@ type Options struct {
 	// Pprof serves /debug/pprof on the admin listener, to clients on a loopback address only.
 	Pprof bool
 
+	// SocketMemory returns how many bytes of the memory limit the kernel uses for sockets. Nil:
+	// none.
+	SocketMemory func() int64
+
 	// Hooks observe the server; see [Hooks].
 	Hooks    Hooks
 	embedded bool // the Server is part of a Handler
@@ -106,17 +110,11 @@ type Limits struct {
 
 	// MaxBodyBytes bounds one request body: max-body.
 	MaxBodyBytes int64
-	// InFlightBytes bounds all request bodies together. 0: 60 % of GOMEMLIMIT, or 1 GiB without
-	// one: max-in-flight-bytes.
+	// InFlightBytes bounds the memory of all requests and connections together. 0: 60 % of
+	// GOMEMLIMIT, or 1 GiB without one: max-in-flight-bytes.
 	InFlightBytes int64
-	// SmallBodyBytes is the size up to which a body may use the share reserved for small ones:
-	// small-body.
-	SmallBodyBytes int64
-	// SmallBodyShare is that share in percent of InFlightBytes, from 0 to 90: small-body-share.
-	SmallBodyShare int
 	// InFlightRequests bounds the requests in progress. 0: no bound. An API server keeps at least
-	// ten calls in flight for each kind that it caches (KEP-6178), so do not set it low:
-	// max-in-flight.
+	// ten calls in flight for each kind that it caches (KEP-6178), so do not set it low.
 	InFlightRequests int
 	// QueueWait is how long a request may wait for its share before it is answered 429, and at most
 	// until its deadline. Meanwhile slow bodies give way. 0: no wait, and no body gives way.
@@ -125,9 +123,9 @@ type Limits struct {
 	// deadline exceeded": queue-wait.
 	QueueWait time.Duration
 
-	// Connections bounds the open connections of the webhook listener. One more closes the
-	// connection that is least likely to be an API server's. 0: as many as fit into a third of
-	// InFlightBytes at 48 KiB each: max-connections.
+	// Connections bounds the open connections of the webhook listener. One more closes one of the
+	// source that has the most, or waits. 0: as many as fit into a third of InFlightBytes at 48 KiB
+	// each.
 	Connections int
 	// ConnectionAge is the age, plus or minus 20 %, at which a connection ends with its next
 	// answer, so that clients spread over new replicas. 0: never: connection-age.
@@ -147,8 +145,6 @@ func DefaultLimits() Limits {
 		MinBodyRate:       1 << 10,
 		Timeout:           30 * time.Second,
 		MaxBodyBytes:      128 << 20,
-		SmallBodyBytes:    64 << 10,
-		SmallBodyShare:    25,
 		QueueWait:         time.Second,
 		ConnectionAge:     10 * time.Minute,
 		KeepAlive:         15 * time.Second,
@@ -239,11 +235,9 @@ func (l *Limits) validate() error {
 		{"request-timeout", int64(l.Timeout), 1, math.MaxInt64},
 		{"max-body", l.MaxBodyBytes, 1, math.MaxInt64},
 		{"max-in-flight-bytes", l.InFlightBytes, 1, math.MaxInt64 / 100},
-		{"small-body", l.SmallBodyBytes, 1, math.MaxInt64},
-		{"small-body-share", int64(l.SmallBodyShare), 0, 90},
 		{"max-in-flight", int64(l.InFlightRequests), 0, math.MaxInt64},
 		{"queue-wait", int64(l.QueueWait), 0, math.MaxInt64},
-		{"max-connections", int64(l.Connections), 0, math.MaxInt32},
+		{"connections", int64(l.Connections), 0, math.MaxInt32},
 		{"connection-age", int64(l.ConnectionAge), 0, math.MaxInt64},
 		{"tcp keep-alive", int64(l.KeepAlive), 1, math.MaxInt64},
 	} {

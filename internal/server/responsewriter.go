@@ -14,6 +14,7 @@ type answer struct {
 	server  *Server
 	conn    *conn     // nil: of another server's listener
 	arrived time.Time // the header of the request
+	call    *call     // nil: no review
 	begun   bool
 	failed  bool // by its code
 }
@@ -35,6 +36,9 @@ func (a *answer) begin() {
 	a.begun = true
 	if a.server.draining.Load() || a.conn.expired(a.arrived) {
 		a.Header().Set("Connection", "close")
+	}
+	if a.call != nil {
+		a.call.answers()
 	}
 }
 

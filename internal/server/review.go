@@ -26,21 +26,20 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := s.newCall(answerOf(w), r)
-	if err := s.gate.grow(&c.context, &c.share, s.firstShare(r)); err != nil { //nolint:contextcheck // made from the request's
-		c.context.end()
-		s.shed(w, r, err)
+	defer c.end()
+	if err := c.grow(amount{requests: 1, bytes: s.firstShare(r)}); err != nil {
+		s.shed(w, r)
 		return
 	}
-	defer c.end()
-	c.serve() //nolint:contextcheck // the call has it
+	c.serve()
 }
 
 // firstShare returns the share of a request before any of its body has arrived.
 func (s *Server) firstShare(r *http.Request) int64 {
 	if r.ContentLength < 0 {
-		return min(minTracked, s.maxBody)
+		return min(minWatched, s.maxBody)
 	}
-	return min(r.ContentLength, minTracked)
+	return min(r.ContentLength, minWatched)
 }
 
 // acceptable refuses requests that can be refused without reading the body.
@@ -84,14 +83,11 @@ func (s *Server) tooLarge(n int64) string {
 			n, s.opts.Limits.MaxBodyBytes)
 	}
 	return fmt.Sprintf("request body of %d bytes is larger than webhookd's in-flight byte budget leaves for one request, "+
-		"which is %d bytes: give it more memory or raise max-in-flight-bytes", n, s.gate.largest())
+		"which is %d bytes: give it more memory or raise max-in-flight-bytes", n, s.ledger.largest())
 }
 
-// shed answers a request that the gate did not admit.
-func (s *Server) shed(w http.ResponseWriter, r *http.Request, err error) {
-	if over, ok := errors.AsType[overloadError](err); ok {
-		s.opts.Hooks.shed(string(over))
-	}
+// shed answers a request that was not admitted.
+func (s *Server) shed(w http.ResponseWriter, r *http.Request) {
 	early := answerEarly(w, r)
 	apistatus.WriteOverloaded(w, overloadError("").Error())
 	if early {

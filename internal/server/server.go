@@ -22,13 +22,13 @@ import (
 // concurrent use.
 type Server struct {
 	opts   Options
-	gate   *gate
+	ledger *ledger
 	health *health
 	self   *selfCheck // nil: no such check
 	errors *errorLog
 	corks  corks
 
-	maxBody int64 // the lesser of the body limit and the gate's
+	maxBody int64 // the lesser of the body limit and the ledger's
 
 	webhook http.Handler
 	admin   http.Handler
@@ -49,13 +49,13 @@ func New(opts Options) (*Server, error) {
 		return nil, err
 	}
 	open := newConns(opts.Limits.Connections, opts.Hooks.cutOff)
-	g := newGate(&opts.Limits, func() int64 { return int64(open.count()) * connBytes })
+	l := newLedger(&opts.Limits, func() int64 { return int64(open.count()) * connBytes })
 	s := &Server{
 		opts:      opts,
 		conns:     open,
-		gate:      g,
+		ledger:    l,
 		errors:    newErrorLog(opts.ErrorLog, &opts.Hooks),
-		maxBody:   min(opts.Limits.MaxBodyBytes, g.largest()),
+		maxBody:   min(opts.Limits.MaxBodyBytes, l.largest()),
 		listening: make(chan struct{}),
 		listen:    (&net.ListenConfig{KeepAlive: opts.Limits.KeepAlive}).Listen,
 	}
@@ -89,7 +89,7 @@ func (s *Server) Handler() http.Handler { return s.webhook }
 
 // Stats returns what is in progress now.
 func (s *Server) Stats() Stats {
-	stats := s.gate.stats()
+	stats := s.ledger.stats()
 	stats.Connections, stats.ConnectionsLimit = s.conns.count(), s.opts.Limits.Connections
 	return stats
 }
@@ -149,6 +149,11 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	checking, stopChecking := context.WithCancel(ctx)
 	defer stopChecking()
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWatching()
+	if w := newHeapWatch(s.ledger, s.conns, s.opts.SocketMemory); w != nil {
+		wg.Go(func() { w.run(watching) })
+	}
 	if s.self != nil {
 		addr := s.webhookListener.Addr()
 		wg.Go(func() {
@@ -165,6 +170,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	stopChecking()
 	err := s.shutdown(ctx, webhook, admin)
+	stopWatching()
 	wg.Wait()
 	return errors.Join(failure, err)
 }
@@ -226,9 +232,9 @@ func (s *Server) bind(ctx context.Context) error {
 	}
 	if err = errors.Join(err, adminErr); err == nil {
 		ctx = context.WithoutCancel(ctx)
-		s.webhookListener = listen(ctx, webhook, s.opts.TLS, &s.opts.Limits, s.conns, s.errors.handshakeFailed)
+		s.webhookListener = listen(ctx, webhook, s.opts.TLS, &s.opts.Limits, s.conns, s.errors)
 		if admin != nil {
-			s.adminListener = listen(ctx, admin, nil, &s.opts.Limits, newConns(adminConnections, func(standing) {}), nil)
+			s.adminListener = listen(ctx, admin, nil, &s.opts.Limits, newConns(adminConnections, func(string) {}), s.errors)
 		}
 		return nil
 	}

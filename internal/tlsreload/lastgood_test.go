@@ -252,6 +252,24 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// A pair that is replaced file by file at the start is used once it is whole.
+func TestOpenWaitsForAMatch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ca := tlstest.NewCA(t, "ca")
+		old, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, CertFile), next.Cert)
+		writeFile(t, filepath.Join(dir, KeyFile), old.Key)
+		began := time.Now()
+		if _, err := Open(t.Context(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "match") || time.Since(began) < matchTime {
+			t.Errorf("error %v after %s", err, time.Since(began))
+		}
+		time.AfterFunc(matchTime/2, func() { writeFile(t, filepath.Join(dir, KeyFile), next.Key) })
+		expectServed(t, open(t, Options{Dir: dir}), next)
+	})
+}
+
 func TestOpenEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

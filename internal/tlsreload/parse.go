@@ -66,7 +66,7 @@ func parsePair(f *files) (*pair, error) {
 	}
 	cert, err := tls.X509KeyPair(f.cert, f.key)
 	if err != nil {
-		return nil, fmt.Errorf("key pair: %w: %s", err, f.keyPath)
+		return nil, &mismatchError{fmt.Errorf("key pair: %w: %s", err, f.keyPath)}
 	}
 	cert.Leaf = chain[0] // also under GODEBUG=x509keypairleaf=0
 	if err := checkLeaf(cert.Leaf); err != nil {

@@ -3,7 +3,9 @@ package tlsreload
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"sync/atomic"
+	"time"
 )
 
 // A Source has the served key pair, and replaces it when the files change. Its methods are safe for
@@ -27,23 +29,34 @@ type state struct {
 }
 
 // Open reads the first key pair, and the client CA if one is set. It fails, naming every problem,
-// if the options or the files cannot be used. A leaf that has expired or is not valid yet is served
-// all the same. ctx ends the short wait for files that are just being written. [Source.Run] follows
-// changes.
+// if the options or the files cannot be used; a certificate and a key that do not match have some
+// time to do so, as while they are replaced one after the other. A leaf that has expired or is not
+// valid yet is served all the same. ctx ends the wait. [Source.Run] follows changes.
 func Open(ctx context.Context, opts Options) (*Source, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
 	s := &Source{opts: opts.withDefaults(), stale: make(chan struct{}, 1), now: make(chan chan<- Reloaded)}
 	found, err := s.inspectPatiently(ctx)
-	if err != nil {
-		return nil, err
+	for began := time.Now(); err == nil && isMismatch(found.err()) && time.Since(began) < matchTime; {
+		found, err = s.inspectPatiently(ctx)
 	}
-	if err := found.err(); err != nil {
+	if err := errors.Join(err, found.err()); err != nil {
 		return nil, err
 	}
 	s.apply(&found)
 	return s, nil
+}
+
+// matchTime is how long a certificate and a key at the start have to match.
+const matchTime = 10 * time.Second
+
+// A mismatchError says that a certificate and a key are each good, but do not match.
+type mismatchError struct{ error }
+
+func isMismatch(err error) bool {
+	_, is := errors.AsType[*mismatchError](err)
+	return is
 }
 
 // Certificate returns the served key pair, which callers must not modify. It takes no lock and does

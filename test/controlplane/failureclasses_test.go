@@ -78,7 +78,7 @@ func refusals() []failure {
 		{
 			name: "too-large", crd: crontabs, stored: `{host: localhost, spec: {image: ` + large + `}}`,
 			other:  `{hostPort: localhost, spec: {image: ` + large + `}}`,
-			breaks: webhookd("--max-body=64Ki", "--small-body=64Ki"),
+			breaks: webhookd("--max-body=64Ki"),
 			metric: []string{"webhookd_rejected_total", "code", "413"},
 		},
 		{

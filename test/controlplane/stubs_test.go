@@ -70,8 +70,8 @@ type overloadable struct {
 
 func overloaded(t *testing.T, s site) scenario.Target {
 	t.Helper()
-	w := webhook.Start(t, s.options(t, "--max-body=1Mi", "--small-body=64Ki",
-		"--max-in-flight-bytes=1Mi", "--small-body-share=0", "--body-timeout=30s", "--min-body-rate=0", "--queue-wait=0s"))
+	w := webhook.Start(t, s.options(t, "--max-body=1Mi",
+		"--max-in-flight-bytes=1400Ki", "--body-timeout=30s", "--min-body-rate=0", "--queue-wait=0s"))
 	w.AllowLog("body rejected")
 	return overloadable{w, s.host()}
 }

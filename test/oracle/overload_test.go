@@ -50,13 +50,13 @@ type fullServer struct {
 // limitRequests and limitBytes are the two ways to fill a server with one object of filler.
 func limitRequests(l *server.Limits) { l.InFlightRequests = 1 }
 
-func limitBytes(l *server.Limits) { l.InFlightBytes, l.SmallBodyShare = 1<<20, 0 }
+func limitBytes(l *server.Limits) { l.InFlightBytes = 1 << 20 }
 
 // filler returns an object so large that two do not fit into limitBytes.
 func filler(t *testing.T, kind string) *unstructured.Unstructured {
 	t.Helper()
 	u := named(t, group+"/v1", kind, "a")
-	u.Object["data"] = strings.Repeat("x", 600<<10)
+	u.Object["data"] = strings.Repeat("x", 320<<10)
 	return u
 }
 

@@ -12,7 +12,7 @@ import (
 // rows are those of the programme, by letter and number.
 func rows() []string {
 	var all []string
-	for letter, count := range map[string]int{"E": 6, "C": 13, "P": 5, "R": 13, "S": 1} {
+	for letter, count := range map[string]int{"E": 6, "C": 13, "P": 5, "R": 16, "S": 1} {
 		for n := range count {
 			all = append(all, fmt.Sprintf("%s%d", letter, n+1))
 		}

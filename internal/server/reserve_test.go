@@ -25,7 +25,7 @@ func TestReserve(t *testing.T) {
 	}{
 		"there is enough":          {0, 500 << 10, http.StatusOK, "", nil},
 		"others have it":           {500 << 10, 500 << 10, http.StatusTooManyRequests, server.ShedBytes, nil},
-		"there never will be":      {0, 900 << 10, http.StatusRequestEntityTooLarge, "", []int{http.StatusRequestEntityTooLarge}},
+		"there never will be":      {0, 1000 << 10, http.StatusRequestEntityTooLarge, "", []int{http.StatusRequestEntityTooLarge}},
 		"a little next to a large": {500 << 10, 4 << 10, http.StatusOK, "", nil},
 	}
 	for name, tt := range tests {
