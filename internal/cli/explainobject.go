@@ -119,7 +119,7 @@ func (x *explainedObject) write(out io.Writer) error {
 		case *k.Outdated:
 			text += fmt.Sprintf(", which will not return: %s was edited since, or the schema lacks the place", x.Version)
 		default:
-			text += ", which returns when the object is read at " + k.Version
+			text += ", which returns when " + k.Version + " is read"
 		}
 		fmt.Fprintf(table, "  %s\t%d\t%s\n", k.Version, k.Bytes, text)
 		for _, value := range k.Values {

@@ -71,8 +71,8 @@ spec:
   v1beta1   84     .spec.mode: its value
 ` + tail},
 		"with rules": {"en/laden -n a --rules " + rules, head + `  v1alpha0  70     .spec.older: its value
-  v1alpha1  66     .spec.old: its value, which returns when the object is read at v1alpha1
-  v1beta1   69     .spec.gauge: its value, which returns when the object is read at v1beta1
+  v1alpha1  66     .spec.old: its value, which returns when v1alpha1 is read
+  v1beta1   69     .spec.gauge: its value, which returns when v1beta1 is read
   v1beta1   84     .spec.mode: its value, which will not return: v1 was edited since, or the schema lacks the place
 ` + tail},
 		"with values": {"engines.v1.example.com/laden -n a --show-values", head + `  v1alpha0  70     .spec.older: its value

@@ -14,8 +14,8 @@ type Document struct {
 	Reserve func(bytes int64) error
 
 	text, added []byte
-	fields      []field // of outlines
-	nested      []field // of the nested members of outlines
+	fields      []field  // of outlines
+	nested      []field  // of the nested members of outlines
 	nodes       []Node   // their last chunk
 	members     []member // their last chunk: those of a node are in one chunk
 	object      Object

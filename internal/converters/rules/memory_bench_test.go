@@ -12,7 +12,7 @@ import (
 
 // A gauge is a context that notes the largest live heap whenever the conversion looks at it.
 type gauge struct {
-	context.Context
+	context.Context //nolint:containedctx // it is one
 
 	most uint64
 	next int // of the looks that count
