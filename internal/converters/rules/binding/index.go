@@ -108,14 +108,14 @@ func (n *indexNode) step(by syntax.Segment) *indexNode {
 	return nil
 }
 
-// find returns the node of a path. A path that no rule names gives an empty node.
-func (n *indexNode) find(path []syntax.Segment) *indexNode {
+// find returns the node of a path, an empty one if no rule names it.
+func (n *indexNode) find(path []syntax.Segment) indexNode {
 	for _, by := range path {
 		if n = n.step(by); n == nil {
-			return &indexNode{}
+			return indexNode{}
 		}
 	}
-	return n
+	return *n
 }
 
 // along visits the nodes that a path leads through or may lead through, and its end. Exact says
@@ -168,7 +168,8 @@ func (b *Binding) RulesAt(s Side, path []syntax.Segment) []*Rule {
 // RulesBelow returns the rules that name places below a place, in their order.
 func (b *Binding) RulesBelow(s Side, path []syntax.Segment) []*Rule {
 	var found []*Rule
-	b.indexOf(s).find(path).below(func(at *indexNode) { found = append(found, at.rules...) })
+	at := b.indexOf(s).find(path)
+	at.below(func(at *indexNode) { found = append(found, at.rules...) })
 	return inOrder(found)
 }
 
@@ -176,7 +177,8 @@ func (b *Binding) RulesBelow(s Side, path []syntax.Segment) []*Rule {
 // order.
 func (b *Binding) ElementsBelow(s Side, path []syntax.Segment) []*Elements {
 	var found []*Elements
-	b.indexOf(s).find(path).below(func(at *indexNode) { found = append(found, at.elements...) })
+	at := b.indexOf(s).find(path)
+	at.below(func(at *indexNode) { found = append(found, at.elements...) })
 	return inOrder(found)
 }
 
