@@ -195,7 +195,7 @@ func TestR4TooManyConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close()
+		t.Cleanup(func() { _ = c.Close() })
 	}
 	wait.Until(t, "the descriptors to be used up", func() bool { return len(p.Log("too many open files")) > 0 })
 	if err := posterFrom(t, ownAddress, p.Addr, config).success(t.Context(), single); err != nil {
