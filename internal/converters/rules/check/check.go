@@ -94,6 +94,7 @@ func (c *checker) kind(k *binding.Kind) {
 		p, before := &pair{checker: c, Spoke: s}, len(c.findings)
 		for _, b := range s.Bindings {
 			p.overlaps(b)
+			p.meetings(b)
 			for _, r := range b.Rules {
 				if p.ended() == nil && !r.Syntax.Broken {
 					p.defaults(b, r)
@@ -101,7 +102,9 @@ func (c *checker) kind(k *binding.Kind) {
 				}
 			}
 		}
+		p.movesToStatus()
 		if !s.Unsure {
+			p.emptySpecs()
 			p.coverage()
 		}
 		k.Attribute(s, c.findings[before:])
