@@ -84,6 +84,8 @@ func inputCases() rows {
 	taken := two("{spec: {d: {a: string, c: string}}}", "{spec: {n: {c: string}}}", "- {spoke: .spec.d, hub: .spec.n}\n- {spoke: .spec.d.a, hub: .spec.n.c}")
 	first := two("{spec: {}}", "{spec: {b: [{x: string}]}}", "- {hub: '.spec.b[0]'}")
 	dropped := two("{spec: {c: {a: integer, d: {a: integer}}}}", "{spec: {}}", "- {spoke: .spec.c, drop: no use}\n- {spoke: .spec.c.a}")
+	gates := two("{spec: {gates: {a: boolean, old: string}}}", "{spec: {gates: [{name: string, state: string, only: string}, name]}}",
+		"- {spoke: .spec.gates.a, hub: '.spec.gates[name=a].state', values: {true: On, false: Off}}\n- {spoke: .spec.gates.old}\n- {hub: '.spec.gates[]'}")
 	encoded := two("{spec: {s: string}}", "{spec: {h: string}}", "- {spoke: .spec.s, hub: .spec.h, codec: Base64}").patched("v1beta1",
 		"properties: {spec: {properties: {s: {format: byte}}}}")
 	return rows{
@@ -108,6 +110,12 @@ func inputCases() rows {
 		}},
 		"an object whose parts are dropped": {world: dropped, storage: "v1", steps: []step{
 			create("v1beta1", `{spec: {c: {d: {a: 1}}}}`), shows("v1", `{spec: {}}`), shows("v1beta1", `{spec: {c: {}}}`),
+		}},
+		"an object there, a list of that name here": {world: gates, steps: []step{
+			create("v1", `{spec: {gates: [{name: a, state: On}, {name: b, state: On, only: x}]}}`), shows("v1beta1", `{spec: {gates: {a: true}}}`),
+			edit("v1beta1", `{spec: {gates: {a: false, old: y}}}`),
+			shows("v1", `{spec: {gates: [{name: a, state: Off}, {name: b, state: On, only: x}]}}`),
+			shows("v1beta1", `{spec: {gates: {a: false, old: y}}}`),
 		}},
 		"no text cannot be encoded as bytes": {world: encoded, steps: []step{
 			create("v1", `{spec: {h: ""}}`), shows("v1beta1", `{spec: {}}`), shows("v1", `{spec: {h: ""}}`),

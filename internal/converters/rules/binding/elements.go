@@ -131,6 +131,7 @@ func (b *binder) paired(r *Binding, p pending) pending {
 	case !there.Known:
 	case there.Step(by).Known && (there.Free() || here.Free() || there.Node.Kind() == here.Node.Kind()):
 		p.paths[o] = []Path{{Segments: append(slices.Clone(other), plain(by))}}
+	case howOf(p.rule) == Keeps || howOf(p.rule) == Drops: // what the other side has by that name is something else
 	default:
 		b.say(p.paths[s][0].Name.Pos, "elements-without-counterpart", "convert it, or keep or drop it as a whole",
 			"%s: %s is %s in %s, and %s in %s", p.rule, r.Text(s, list), here.Node.Kind(), b.Names[s], there.Node.Kind(), b.Names[o])
