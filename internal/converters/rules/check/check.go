@@ -205,6 +205,7 @@ func (p *pair) coverage() {
 	for _, src := range sides() {
 		w := p.walk(src, nil)
 		w.sayDefaults()
+		w.sayShapes()
 		q := newRequirer(p.from(src))
 		q.mismatch = w.mismatch
 		q.bound(p.Root)

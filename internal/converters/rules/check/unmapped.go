@@ -138,6 +138,9 @@ func (w *walker) misfit(v visit) {
 	}
 	w.all(v, o)
 	related := transform.Related(v.src.Node, v.dst.Node)
+	if o.class == Preserved && !related && v.via == nil && w.src == binding.OfSpoke {
+		w.shapes = append(w.shapes, v)
+	}
 	if o.class == Preserved || !w.isNew(v.binding.Text(w.src, v.path)) || v.via != nil && v.direct && !related {
 		return // in the last case, compiling the rule has reported it
 	}
@@ -150,6 +153,33 @@ func (w *walker) misfit(v visit) {
 		return
 	}
 	w.checker.say(posOf(v.via, w.src), code, hint, "%s: %s, or `unmapped: Preserve`", v.via, problem)
+}
+
+// sayShapes warns of fields of one path that are kept, since their types have nothing in common:
+// clients of each version see the field without what those of the other one wrote.
+func (w *walker) sayShapes() {
+	var all []string
+	for _, v := range w.shapes {
+		all = append(all, v.binding.Text(w.src, v.path))
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) == 0 {
+		return
+	}
+	hint, pair := "add a rule with codec, template or toHub/toSpoke", ""
+	first := w.shapes[0].binding.Text(w.src, w.shapes[0].path)
+	switch src, dst := w.shapes[0].src.Node, w.shapes[0].dst.Node; {
+	case src.Kind() == crdschema.Array && transform.Related(src.Items(), dst):
+		pair = "{spoke: '" + first + "[0]', hub: " + first + "}"
+	case dst.Kind() == crdschema.Array && transform.Related(src, dst.Items()):
+		pair = "{spoke: " + first + ", hub: '" + first + "[0]'}"
+	}
+	if pair != "" {
+		hint = "for a list of one, " + pair + " converts it"
+	}
+	w.warn(w.Version.Pos, "two-shapes", hint+"; if the versions mean different things, keep them apart with {spoke: PATH} and {hub: PATH}",
+		"%s and %s have other types at one path, so `unmapped: Preserve` keeps and does not convert %s",
+		w.Names[w.src], w.Names[w.dst], finding.Few(all, maxMembers))
 }
 
 // clash says which values of a place its counterpart does not take, or nothing if that is only

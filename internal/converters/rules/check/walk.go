@@ -16,7 +16,8 @@ type walker struct {
 	*direction
 	atoms  *[]Atom // or nil
 	filled defaulted
-	muted  int // above 0: the atoms are there already, by another rule with a guard
+	shapes []visit // of fields whose counterparts of the same path have other types
+	muted  int     // above 0: the atoms are there already, by another rule with a guard
 	unused map[freeKey]map[crdschema.Kind][]string
 }
 
