@@ -61,7 +61,7 @@ func ruleKeys() []key[Rule] {
 			name: "absent", doc: "the text for a part of the template that is absent", schema: schema{"type": "string"},
 			read: func(p *parser, r *Rule, n *yaml.Node) { r.Absent = p.anyText(n, "absent") },
 		},
-		textKey("codec", "a conversion by name: String, DurationSeconds, QuantityInt, JSON, YAML, Base64",
+		textKey("codec", "a conversion by name: String, DurationSeconds, DurationNanoseconds, QuantityInt, JSON, YAML, Base64",
 			func(r *Rule) **Text { return &r.Codec }),
 		celKey("toHub", "", "the hub's value; self is this version's, object the whole object, metadata its metadata, element the element around it",
 			func(r *Rule) **Text { return &r.ToHub }),

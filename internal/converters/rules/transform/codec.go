@@ -10,7 +10,7 @@ import (
 )
 
 // A codec is one value in two forms: plain, and encoded in a string. The string is the encoded form
-// of DurationSeconds and QuantityInt as well.
+// of durations and QuantityInt as well.
 type codec struct {
 	name           string
 	plain, encoded []crdschema.Kind // of the values on either side; messages name the first
@@ -45,6 +45,10 @@ func codecs() []codec {
 		{
 			name: "DurationSeconds", plain: []crdschema.Kind{crdschema.Integer, crdschema.Number}, encoded: str,
 			encode: encodeSeconds, decode: decodeSeconds, encodeInjective: true, encodeTotal: true,
+		},
+		{
+			name: "DurationNanoseconds", plain: []crdschema.Kind{crdschema.Integer}, encoded: str,
+			encode: encodeNanoseconds, decode: decodeNanoseconds, encodeInjective: true, encodeTotal: true,
 		},
 		{
 			name: "QuantityInt", plain: integer, encoded: text, encode: encodeQuantity, decode: decodeQuantity,

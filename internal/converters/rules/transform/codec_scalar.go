@@ -69,9 +69,38 @@ func encodeSeconds(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
 
 // decodeSeconds takes durations of whole seconds.
 func decodeSeconds(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
-	d, err := time.ParseDuration(jsondoc.Unquote(text))
-	return jsondoc.IntValue(int64(d / time.Second)), err == nil && d%time.Second == 0
+	d, ok := parseDuration(jsondoc.Unquote(text))
+	return jsondoc.IntValue(int64(d / time.Second)), ok && d%time.Second == 0
 }
+
+// encodeNanoseconds writes a time.Duration as Go and Kubernetes do.
+func encodeNanoseconds(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
+	d, ok := int64Of(string(text))
+	return jsondoc.StringValue(time.Duration(d).String()), ok
+}
+
+func decodeNanoseconds(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
+	d, ok := parseDuration(jsondoc.Unquote(text))
+	return jsondoc.IntValue(int64(d)), ok
+}
+
+// parseDuration takes weeks and days in front of what time.ParseDuration takes, as the API server
+// does for `format: duration` (k8s.io/kube-openapi/pkg/validation/strfmt).
+func parseDuration(text string) (time.Duration, bool) {
+	parts := weeksAndDays.FindStringSubmatch(text)
+	weeks, _ := strconv.Atoi(parts[1])
+	days, _ := strconv.Atoi(parts[2])
+	d := time.Duration(7*weeks+days) * 24 * time.Hour
+	rest := parts[3]
+	if rest == "" && text != "" {
+		return d, true
+	}
+	more, err := time.ParseDuration(rest)
+	signed := rest != text && (rest[0] == '-' || rest[0] == '+')
+	return d + more, err == nil && !signed && more <= math.MaxInt64-d
+}
+
+var weeksAndDays = regexp.MustCompile(`(?s)^(?:(\d{1,4})w)?(?:(\d{1,4})d)?(.*)$`)
 
 // countable reports whether all values of a place fit into a time.Duration as seconds.
 func countable(n *crdschema.Node) bool {

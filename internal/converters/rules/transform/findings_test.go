@@ -25,7 +25,7 @@ func TestFindings(t *testing.T) {
 			schemas{"a: {type: integer}", "b: {type: string}"},
 			"{spoke: .spec.a, hub: .spec.b}",
 			`9:29 types-differ: rule 1: .spec.a is an integer, .spec.b is a string` +
-				` (add codec: String, DurationSeconds or QuantityInt, or toHub and toSpoke)`,
+				` (add codec: String, DurationSeconds, DurationNanoseconds or QuantityInt, or toHub and toSpoke)`,
 		},
 		{
 			"list and its element",

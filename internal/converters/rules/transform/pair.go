@@ -75,7 +75,7 @@ func typesHint(a, b *crdschema.Node) string {
 	if x == crdschema.String {
 		switch y {
 		case crdschema.Integer:
-			return "add codec: String, DurationSeconds or QuantityInt, or toHub and toSpoke"
+			return "add codec: String, DurationSeconds, DurationNanoseconds or QuantityInt, or toHub and toSpoke"
 		case crdschema.Number:
 			return "add codec: String, or toHub and toSpoke"
 		case crdschema.Boolean:
