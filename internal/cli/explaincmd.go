@@ -24,7 +24,7 @@ const formatTable = "table"
 func newExplainCommand(p *program) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain {RULES... | OBJECT} [--crd PATH] [--version VERSION] [-o table|json|html]",
+		Use:   "explain {RULES... | OBJECT} [--crd PATH] [--version VERSION] [-o table|json]",
 		Short: "Print what rules do with fields, or what an object keeps",
 		Long: `Print what happens to every field, for each version and direction: whether it is copied, mapped by a rule, preserved in
 an annotation, or dropped. A list, a map or an optional object has two or more lines: whether it exists (presence), and
@@ -34,9 +34,6 @@ The units with more than one place follow the tables: which places of both versi
 one place makes the kept values of its whole unit out of date. has(PLACE) means whether the place has a value, whatever
 the value.
 
-With -o html it writes one page for a reviewer, without external resources: both schemas, with lines between fields that
-belong together.
-
 Rules need not be complete: a field that no rule covers is unmapped.
 
 With OBJECT instead of files of Conversions it explains the kept values of objects: of which version, at which places, how many of the 262144 bytes
@@ -44,7 +41,6 @@ that all annotations of an object may have, and whether clients can still read t
 for stdin, or KIND/NAME in a cluster, where KIND is what kubectl accepts. With --rules it also finds kept values that do
 not return, since an edit at another version replaced them. Values are printed only with --show-values.`,
 		Example: `  webhookd explain rules.yaml --crd crd.yaml
-  webhookd explain conversions/ -o html > conversions.html
   kubectl get crontabs -A -o yaml | webhookd explain -
   webhookd explain crontabs.example.com/nightly -n shop --rules rules.yaml
   webhookd explain conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
@@ -62,8 +58,8 @@ not return, since an edit at another version replaced them. Values are printed o
 	flags.SortFlags = false
 	o.ruled.add(flags)
 	flags.StringVar(&o.version, "version", "", "only the directions to and from this `version`, or its kept values (default all)")
-	flags.StringVarP(&o.output, "output", "o", formatTable, "`format`: table, json or html")
-	offer(cmd, "output", formatTable, manifest.FormatJSON, formatHTML)
+	flags.StringVarP(&o.output, "output", "o", formatTable, "`format`: table or json")
+	offer(cmd, "output", formatTable, manifest.FormatJSON)
 	flags.BoolVar(&o.showValues, "show-values", false, "with OBJECT: print the kept values, and not only their places and sizes")
 	o.cluster.addConfig(flags)
 	flags.StringVarP(&o.cluster.Namespace, "namespace", "n", "", "`namespace` of OBJECT in a cluster (default that of the context)")
@@ -98,10 +94,7 @@ func (o *explainOptions) check(args []string) error {
 		}
 		problems = append(problems, o.ruled.check())
 	}
-	formats := []string{formatTable, manifest.FormatJSON, formatHTML}
-	if o.object != "" {
-		formats = formats[:2]
-	}
+	formats := []string{formatTable, manifest.FormatJSON}
 	if !slices.Contains(formats, o.output) {
 		problems = append(problems, badOutput(o.output, formats...))
 	}
@@ -128,9 +121,6 @@ func (p *program) explain(ctx context.Context, o *explainOptions) error {
 			return usage(fmt.Errorf("no rules for this version: --version %s", o.version), "there is "+strings.Join(versionsOf(set), ", "))
 		}
 		return fmt.Errorf("no Conversion in any file: %s", namesOf(o.ruled.rules))
-	}
-	if o.output == formatHTML {
-		return writeHTML(p.stdout, directions)
 	}
 	units := explainUnits(set, o.version)
 	if o.output == manifest.FormatJSON {
@@ -208,7 +198,7 @@ func summary(d *check.Direction) string {
 		counts[a.Class]++
 	}
 	var parts []string
-	for _, class := range classes() {
+	for _, class := range []check.Class{check.Copied, check.Mapped, check.Preserved, check.Dropped, check.Unmapped} {
 		if n := counts[class]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, class))
 		}
