@@ -16,14 +16,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/ruleset"
-	"github.com/crdconvert/webhookd/internal/versionuse"
 )
 
 type statusOptions struct {
 	targetFlags
 
 	ruled  ruleFlags
-	recent prometheusFlags
 	files  []string
 	names  []string
 	output string
@@ -53,20 +51,17 @@ Of XRDs in files it shows the CRDs that Crossplane makes. In a cluster it also r
 spec.conversion that Crossplane will replace.
 
 With --usage, the command also says who still uses each version: the field managers that wrote objects at it, and when they
-last did, and the requests and conversions that the API server has counted since it started. With --prometheus it says
-instead what Prometheus has of the last 30 days, of the API server's metrics and webhookd's: how much each version was used,
-which ones were not, and for how many days there are data. Any server with Prometheus' HTTP API will do.
+last did. The dashboard has the conversions.
 
 With --service, CRDs that point elsewhere are shown but not judged. The exit code is 1 if anything is wrong.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
-resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]; without --prometheus also nonResourceURLs [/metrics], verbs
-[get]. ` + xrdRule("get"),
+resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]. ` + xrdRule("get"),
 		Example: `  kubectl get crds -o yaml | webhookd crd status - --service webhookd/webhookd
   webhookd crd status crd.yaml --rules rules.yaml --crd crd.yaml
   webhookd crd status --service webhookd/webhookd --context staging
   webhookd crd status --service webhookd/webhookd --address 127.0.0.1:9443
-  webhookd crd status --name crontabs.example.com --usage --prometheus http://127.0.0.1:9090`,
+  webhookd crd status --name crontabs.example.com --usage`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.crdStatus(cmd.Context(), &o) },
 	}
 	flags := cmd.Flags()
@@ -80,7 +75,6 @@ resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]; without -
 	flags.StringArrayVar(&o.names, "name", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
 	flags.BoolVar(&o.all, "all", false, "also show CRDs with one version and no webhook")
 	flags.BoolVar(&o.usage, "usage", false, "show who uses each version of the CRDs of --name")
-	o.recent.add(flags)
 	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
 	offer(cmd, "output", "text", "json")
 	o.cluster.add(flags)
@@ -100,15 +94,11 @@ func (o *statusOptions) check() (crdwire.StatusOptions, error) {
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) > 0 {
 		outputErr = errors.Join(outputErr, errors.New("--crd has the schemas for --rules: to look at one CRD, give its --name, or its file with --filename"))
 	}
-	return s, errors.Join(serviceErr, outputErr, o.recent.check(o.usage), o.ruled.check(o.files...), crdNames("name", o.names), checkAddress(o.address))
+	return s, errors.Join(serviceErr, outputErr, o.ruled.check(o.files...), crdNames("name", o.names), checkAddress(o.address))
 }
 
 func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 	s, err := o.check()
-	if err != nil {
-		return usage(err, "")
-	}
-	asked, err := o.recent.open()
 	if err != nil {
 		return usage(err, "")
 	}
@@ -134,7 +124,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 			return made, err
 		}
 	}
-	report, err := p.inspect(ctx, o, crds, api, asked, s)
+	report, err := p.inspect(ctx, o, crds, api, s)
 	if err != nil {
 		return err
 	}
@@ -151,9 +141,7 @@ func (p *program) crdStatus(ctx context.Context, o *statusOptions) error {
 }
 
 // inspect reports on CRDs.
-func (p *program) inspect(
-	ctx context.Context, o *statusOptions, crds []*crdwire.CRD, api *cluster.Client, asked *versionuse.Prometheus, s crdwire.StatusOptions,
-) (*statusReport, error) {
+func (p *program) inspect(ctx context.Context, o *statusOptions, crds []*crdwire.CRD, api *cluster.Client, s crdwire.StatusOptions) (*statusReport, error) {
 	report := &statusReport{CRDs: []crdStatus{}}
 	for _, crd := range crds {
 		if !o.all && !crdwire.Concerns(crd) {
@@ -165,7 +153,7 @@ func (p *program) inspect(
 		described := crdStatus{Status: status}
 		if o.usage {
 			var err error
-			if described.Usage, err = p.usageOf(ctx, api, asked, crd); err != nil {
+			if described.Usage, err = p.usageOf(ctx, api, crd); err != nil {
 				return nil, err
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/crdwire"
 	"github.com/crdconvert/webhookd/internal/migrate"
-	"github.com/crdconvert/webhookd/internal/versionuse"
 )
 
 // A crdStatus is what crd status says about a CRD.
@@ -27,9 +26,6 @@ type crdStatus struct {
 type crdUsage struct {
 	Objects  int            `json:"objects"`
 	Managers []versionsUser `json:"managers"`
-	versionuse.Count
-	// Recent is what Prometheus has of the last 30 days, instead of a Count.
-	Recent *versionuse.Report `json:"recent,omitempty"`
 }
 
 // A versionsUser is a field manager that wrote objects at a version.
@@ -43,32 +39,15 @@ type versionsUser struct {
 	lost []string // see migrate.Use
 }
 
-// usageOf asks Prometheus if there is one, and otherwise the API server for its metrics.
-func (p *program) usageOf(ctx context.Context, api *cluster.Client, asked *versionuse.Prometheus, crd *crdwire.CRD) (*crdUsage, error) {
-	found := &crdUsage{}
-	if asked != nil {
-		var err error
-		if found.Recent, err = asked.Read(ctx, measured(crd)); err != nil {
-			return nil, err
-		}
-	}
+// usageOf lists the objects of a CRD, whose managedFields say who wrote at which version.
+func (p *program) usageOf(ctx context.Context, api *cluster.Client, crd *crdwire.CRD) (*crdUsage, error) {
 	progress := newProgress(p.stderr, crd.Name)
 	defer progress.clear()
 	survey, err := migrate.ReadSurvey(ctx, api, crd.Name, progress.listed)
 	if err != nil {
 		return nil, err
 	}
-	if asked == nil {
-		text, err := api.Text(ctx, "/metrics")
-		if err == nil {
-			found.Count, err = versionuse.Scrape(text, measured(crd))
-		}
-		if err != nil {
-			say(p.stderr, fmt.Errorf("requests and conversions are not known: %w", err), p.colored(p.stderr))
-		}
-	}
-	found.Objects, found.Managers = survey.Objects, usersOf(survey)
-	return found, nil
+	return &crdUsage{Objects: survey.Objects, Managers: usersOf(survey)}, nil
 }
 
 // usersOf returns the managers in the order of versions and names.
@@ -93,17 +72,6 @@ func (u *crdUsage) write(out io.Writer) {
 	line := statusLine(out)
 	line("objects", "%d", u.Objects)
 	writeUsers(line, u.Managers)
-	for _, counted := range []struct {
-		name   string
-		values map[string]float64
-	}{{"requests", u.Requests}, {"conversions", u.Conversions}} {
-		for _, of := range slices.Sorted(maps.Keys(counted.values)) {
-			line(counted.name, "%s: %.0f since the API server started", of, counted.values[of])
-		}
-	}
-	if u.Recent != nil {
-		writeRecent(line, u.Recent)
-	}
 }
 
 // writeUsers prints the managers, at most some of each version.

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/crdconvert/webhookd/internal/versionuse/prometheustest"
 )
 
 var today = regexp.MustCompile(`on \d{4}-\d\d-\d\d`)
@@ -105,15 +103,11 @@ func TestMigrateRefuses(t *testing.T) {
 func TestUsageOfVersions(t *testing.T) {
 	t.Parallel()
 	c := migrating(t)
-	c.Metrics = `apiserver_request_total{group="example.com",resource="engines",verb="GET",version="v1beta1"} 3
-apiserver_crd_conversion_webhook_duration_seconds_count{crd_name="engines.example.com",from_version="v1beta1",succeeded="true",to_version="v1"} 7
-`
 	status := strings.Fields("crd status --name engines.example.com --usage")
 	got := c.run(t, status...)
 	for _, want := range []string{
 		"  versions     v1beta1 (storage, deprecated), v1\n  warning      v1beta1: use v1\n", "  objects      2\n",
 		"  managers     v1beta1: editor wrote 2 objects, last on ",
-		"  requests     v1beta1: 3 since the API server started\n", "  conversions  v1beta1 -> v1: 7 since the API server started\n",
 	} {
 		if !strings.Contains(got.Stdout, want) {
 			t.Errorf("does not say %q:\n%s%s", want, got.Stdout, got.Stderr)
@@ -125,61 +119,5 @@ apiserver_crd_conversion_webhook_duration_seconds_count{crd_name="engines.exampl
 	}
 	if got := c.run(t, "crd", "status", "--usage"); got.Code != 2 {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestUsageOfTheLastDays(t *testing.T) {
-	t.Parallel()
-	c := migrating(t)
-	asked := prometheustest.Start(t, map[string]prometheustest.Counter{
-		"apiserver_request_total": {
-			Witness: "clusterroles", Hours: 720, Growth: []prometheustest.Sample{{Labels: map[string]string{"version": "v1"}, Value: 1}},
-		},
-		"webhookd_objects_total": {Witness: "rejected", Hours: 130},
-	})
-	whole := prometheustest.Start(t, map[string]prometheustest.Counter{
-		"apiserver_request_total": {Witness: "clusterroles", Hours: 720},
-		"apiserver_crd_conversion_webhook_duration_seconds_count": {
-			Witness: "apiserver_crd_conversion_webhook_duration_seconds_count", Hours: 720,
-			Growth: []prometheustest.Sample{{Labels: map[string]string{"from_version": "v1", "to_version": "v2"}, Value: 7}},
-		},
-	})
-	status := strings.Fields("crd status --name engines.example.com --usage --prometheus " + asked.URL)
-	const want = `  managers     v1beta1: editor wrote 2 objects, last on DAY
-  data         30 days of apiserver_request_total
-  data         none of apiserver_crd_conversion_webhook_duration_seconds_count: kube-apiserver converted nothing yet, or Prometheus does not scrape it
-  data         only 5 days of webhookd_objects_total, not 30 days; the first on TIME
-  not used     v1beta1: no request and no conversion in 5 days of data, which is less than 30 days
-  used         v1: 1 request, 0 objects converted from it and 0 to it
-`
-	first := regexp.MustCompile(`first on .*`)
-	got := c.run(t, status...)
-	if out := first.ReplaceAllString(today.ReplaceAllString(got.Stdout, "on DAY"), "first on TIME"); !strings.HasSuffix(out, want) {
-		t.Errorf("got:\n%s%s\nwant at its end:\n%s", out, got.Stderr, want)
-	}
-	got = c.run(t, append(status, "-o", "json")...)
-	for _, want := range []string{`"version": "v1beta1",`, `"used": "no",`, `"hours": 130,`, `"requests": 0,`} {
-		if !strings.Contains(got.Stdout, want) {
-			t.Errorf("does not say %s:\n%s%s", want, got.Stdout, got.Stderr)
-		}
-	}
-	got = c.run(t, strings.Fields("crd status --name engines.example.com --usage --prometheus "+whole.URL)...)
-	const other = `  data         none of webhookd_objects_total: let Prometheus scrape /metrics of webhookd
-  not used     v1beta1: no request and no conversion in 30 days
-  used         v1: 0 requests, 7 calls for conversion from it and 0 to it
-  used         v2: 0 requests, 0 calls for conversion from it and 7 to it
-`
-	if !strings.HasSuffix(got.Stdout, other) {
-		t.Errorf("got:\n%s%s\nwant at its end:\n%s", got.Stdout, got.Stderr, other)
-	}
-	for args, want := range map[string]string{ //nolint:gosec // no credentials
-		"--prometheus http://a:1":                                            "webhookd: of no use without --usage: --prometheus\n",
-		"--name engines.example.com --usage --prometheus-token-file x":       "webhookd: no Prometheus: give its URL with --prometheus, or leave out the flags that are about it\n",
-		"--name engines.example.com --usage --prometheus a:1":                "webhookd: --prometheus: not the URL of a Prometheus, write one such as http://127.0.0.1:9090\n",
-		"--name a.b --usage --prometheus http://a --prometheus-token-file x": "webhookd: cannot read the token: no such file or directory, give its file with --prometheus-token-file: x\n",
-	} {
-		if got := c.run(t, append([]string{"crd", "status"}, strings.Fields(args)...)...); got.Code != 2 || got.Stderr != want {
-			t.Errorf("%s: %+v", args, got)
-		}
 	}
 }

@@ -104,15 +104,6 @@ func (c *Client) Create(ctx context.Context, path string, object any) error {
 	return c.do(ctx, c.rest.Post().SetHeader("Content-Type", runtime.ContentTypeJSON), "create", path, object, nil)
 }
 
-// Text reads what is at a path, such as /metrics.
-func (c *Client) Text(ctx context.Context, path string) ([]byte, error) {
-	text, err := c.rest.Get().AbsPath(path).SetHeader("Accept", "text/plain").DoRaw(klog.NewContext(ctx, klog.Logger{}))
-	if err != nil {
-		return nil, c.failed("get", path, err)
-	}
-	return text, nil
-}
-
 // Delete removes an object.
 func (c *Client) Delete(ctx context.Context, path string) error {
 	return c.do(ctx, c.rest.Delete(), "delete", path, nil, nil)

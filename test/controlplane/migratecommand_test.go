@@ -23,7 +23,6 @@ func migrateCommand(t *testing.T, p *plane.Plane) {
 	w := backupsWebhookd(t, e)
 	m := install(t, e, w, backups(t), `{spec: {hostPort: "localhost:80", keep: Manual, timeout: 90s}}`)
 	m.store(t, e)
-	usesAreCounted(t, p, w, m.Resource)
 	p.StartControllers(t)
 	admin := p.Kubectl(t, p.Token(plane.Admin))
 	page := readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "remove-an-old-version.md"))

@@ -32,7 +32,6 @@ func TestEveryPanelShowsARealServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkQuiet(t, v)
-	checkVersionUse(t, source)
 	page, err := v.Page(note)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +71,6 @@ func underLoad(t *testing.T) *dashboard.Source {
 	f := newFleet(t)
 	a, b := f.start("webhookd-a"), f.start("webhookd-b")
 	s := startScraper(t)
-	countRequests(t)
 	apiServer := httptest.NewServer(legacyregistry.Handler())
 	t.Cleanup(apiServer.Close)
 	s.watch(apiServer.Listener.Addr().String(), a, b)

@@ -65,14 +65,19 @@ func overruns(t *testing.T, browser *chromium, address string) {
 	t.Helper()
 	p := open(t, browser, address, 1440, 900)
 	const before = "    - {spoke: .spec.colour, hub: .spec.color}\n"
-	var fields, rules strings.Builder
-	for i := range 6000 {
-		fmt.Fprintf(&fields, "              f%d: {type: string}\n", i)
-		fmt.Fprintf(&rules, "    - {spoke: .spec.f%d, hub: .spec.f%d, toHub: \"self + 'x' + string(size(self))\", toSpoke: \"self.replace('x', 'y')\"}\n", i, i)
+	var fields, set, places, uses strings.Builder // a rule set of many rules that many places use
+	for i := range 300 {
+		fmt.Fprintf(&fields, "f%d: {type: string}, ", i)
+		fmt.Fprintf(&set, "    - {spoke: .f%d, hub: .f%d, toHub: \"self + 'x' + string(size(self))\", toSpoke: \"self.replace('x', 'y')\"}\n", i, i)
 	}
+	for i := range 140 {
+		fmt.Fprintf(&places, "              p%d: {type: object, properties: {%s}}\n", i, fields.String())
+		fmt.Fprintf(&uses, "    - {spoke: .spec.p%d, hub: .spec.p%d, use: Big}\n", i, i)
+	}
+	rules := strings.Replace(p.value("rules-text"), before, before+uses.String(), 1)
 	costly := map[string]string{
-		"crd-text":   strings.ReplaceAll(p.value("crd-text"), "              size:", fields.String()+"              size:"),
-		"rules-text": strings.Replace(p.value("rules-text"), before, before+rules.String(), 1),
+		"crd-text":   strings.ReplaceAll(p.value("crd-text"), "              size:", places.String()+"              size:"),
+		"rules-text": strings.Replace(rules, "  hub: v1\n", "  hub: v1\n  ruleSets:\n    Big:\n"+set.String(), 1),
 	}
 	for id, text := range costly {
 		p.run(chromedp.Evaluate(`{ const e = document.getElementById(`+quoted(id)+`); e.value = `+quoted(text)+

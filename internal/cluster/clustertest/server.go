@@ -54,8 +54,6 @@ type Server struct {
 	Before func(verb, path string) *apierrors.StatusError
 	// Admit, if set, is admission of patches: it may change an object's new state, or refuse it.
 	Admit func(path string, live, changed *unstructured.Unstructured) *apierrors.StatusError
-	// Metrics is what /metrics has.
-	Metrics string
 	// Groups are API groups and versions, GROUP/VERSION, that are there without a CRD.
 	Groups map[string]bool
 	// Rules, if set, are all that is allowed.
@@ -214,10 +212,6 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.forward(w, r) {
-		return
-	}
-	if r.URL.Path == "/metrics" && s.Metrics != "" {
-		_, _ = io.WriteString(w, s.Metrics)
 		return
 	}
 	s.mu.Lock()
