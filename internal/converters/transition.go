@@ -31,8 +31,27 @@ func (t *Transition) by(k *Kind, obj *jsondoc.Object, from, to string) *Kind {
 			}
 		}
 	}
-	if mark.Rules == "" {
+	if mark.Rules == "" && !isCreated(obj) {
 		return t.Before[0]
 	}
 	return k
+}
+
+// isCreated reports whether a client is creating the object, so that nothing read it before: no
+// manager has written it after its creation (ManagedFieldsEntry of apimachinery).
+func isCreated(obj *jsondoc.Object) bool {
+	created, err := obj.Get("metadata", "creationTimestamp")
+	managers, errManagers := obj.Get("metadata", "managedFields")
+	if err != nil || errManagers != nil || created.Kind() != jsondoc.String {
+		return false
+	}
+	at, _ := created.Str()
+	all := false
+	err = managers.Each(func(_ string, m *jsondoc.Node) bool {
+		written, err := m.Member("time")
+		by, is := written.Str()
+		all = err == nil && is && by <= at // both are in UTC
+		return all
+	})
+	return err == nil && all
 }

@@ -39,6 +39,12 @@ func TestTransition(t *testing.T) {
 		"with what earlier rules need":      {mark(`{"rules":"newer","for":"old","kept":[]}`), "v2", "v1", "old"},
 		"with a mark of no one":             {mark(`1`), "v2", "v1", "oldest"},
 		"a fragment":                        {`"name":"a"`, "v2", "v1", "new"},
+		"that is created":                   {uid + `,"creationTimestamp":"2026-01-02T03:04:05Z","managedFields":[{"time":"2026-01-02T03:04:04Z"}]`, "v2", "v1", "new"},
+		"that was written since": {
+			uid + `,"creationTimestamp":"2026-01-02T03:04:05Z","managedFields":[{"time":"2026-01-02T03:04:05Z"},{"time":"2026-01-02T03:05:00Z"}]`,
+			"v2", "v1", "oldest",
+		},
+		"whose managers are not known": {uid + `,"creationTimestamp":"2026-01-02T03:04:05Z","managedFields":[]`, "v2", "v1", "oldest"},
 	} {
 		obj, err := jsondoc.ParseObject([]byte(`{"metadata":{` + tt.metadata + `}}`))
 		if err != nil {
