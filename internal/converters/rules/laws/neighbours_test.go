@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,18 +17,7 @@ import (
 // what was kept of its neighbours stays. That is L16.
 func TestExamplesKeepNeighbours(t *testing.T) {
 	t.Parallel()
-	var edits atomic.Int64
-	t.Cleanup(func() {
-		if n := edits.Load(); n < 100 {
-			t.Errorf("only %d edits of an element that has neighbours", n)
-		}
-	})
-	for _, e := range findExamples(t) {
-		t.Run(e.name, func(t *testing.T) {
-			t.Parallel()
-			edits.Add(int64(holdNeighbours(t, e)))
-		})
-	}
+	editExamples(t, holdNeighbours)
 }
 
 func holdNeighbours(t *testing.T, e *example) (edits int) {
