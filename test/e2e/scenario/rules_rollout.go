@@ -58,10 +58,16 @@ func newRollout(t *testing.T, e *Env) *rollout {
 	return r
 }
 
-// through has the API server ask one replica.
+// through has the API server ask one replica. A request that it writes to a connection while that is
+// dropped fails, so one object is read until the API server has another connection.
 func (r *rollout) through(f *ruleFolders) {
+	r.t.Helper()
 	r.balancer.Set(f.w.Addr())
 	r.balancer.Drop()
+	Succeeds(r.t, "the API server to ask the other replica", func() error {
+		_, err := r.At("v1").List(r.t.Context(), metav1.ListOptions{Limit: 1})
+		return err
+	})
 }
 
 // writeLabels reads all objects at each version that is not stored through each replica, and writes
