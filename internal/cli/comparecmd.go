@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/diagnosis"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/converters/ruleset"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 )
 
 // comparedObjects is how many random objects of each version are compared.

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/diagnosis"
-	"github.com/crdconvert/webhookd/internal/didyoumean"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/converters/ruleset"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 )
 
 // defaultObjects is how many objects of each version fuzz makes.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/diagnosis"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/converters/ruleset"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 )
 
 // fuzzLive holds kinds to the laws on the objects of a cluster.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/diagnosis"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/converters/ruleset"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 )
 
 // TestViolation checks the report of a violated law. It makes one up, since rules are lossless.

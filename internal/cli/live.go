@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/serve"
 )
 

@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/crdconvert/webhookd/internal/lsp"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/converters/ruleset"
+	"github.com/crdconvert/webhookd/internal/editor/lsp"
 )
 
 func newLSPCommand(p *program) *cobra.Command {
