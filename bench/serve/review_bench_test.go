@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // BenchmarkReview reviews the bodies of the workloads with the rules of crontab, without a network.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // completionTimeout is how long a shell waits for the names that a cluster has.

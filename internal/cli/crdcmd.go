@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 func newCRDCommand(p *program) *cobra.Command {

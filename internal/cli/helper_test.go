@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
 

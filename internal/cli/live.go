@@ -16,8 +16,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/serve"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // liveFlags let a verb read the objects of a cluster. They are the same for all verbs.

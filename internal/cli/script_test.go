@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 

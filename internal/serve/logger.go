@@ -8,8 +8,8 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/serve/config"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // newLogger returns a logger that writes one JSON object per line to w, or lines for people.

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/serve/config"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )

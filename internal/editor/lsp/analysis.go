@@ -7,8 +7,8 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // An analysis is what a version of a document means. It is immutable.

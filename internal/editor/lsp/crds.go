@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // maxNear bounds the files that are read in search of CRDs, for each document and change.

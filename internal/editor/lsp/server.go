@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/converters/panics"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/panics"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // debounce is how long a document must stay the same before it is checked.

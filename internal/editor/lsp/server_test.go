@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"unicode/utf16"
 
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/editor/lsp"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // A client talks to a server as an editor does.

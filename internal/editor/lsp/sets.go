@@ -3,8 +3,8 @@ package lsp
 import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // A scope is a pair of places that paths start from: two versions, or the places of a rule that

@@ -16,8 +16,8 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // The files that findings name.

@@ -67,7 +67,7 @@ func (v *evaluation) laws(ctx context.Context, gk schema.GroupKind) *Laws {
 	if kind == nil || v.set.BoundKind(gk) == nil {
 		return nil
 	}
-	rules := diagnosis.Of(&v.set, gk)
+	rules := diagnosis.Of(v.set.BoundKind(gk))
 	// The registry prepares a kind.
 	if registry, err := v.set.Registry(); err == nil {
 		kind = registry.Lookup(gk)

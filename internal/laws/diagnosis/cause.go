@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"regexp"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 )
 
@@ -27,9 +25,8 @@ type Rules struct {
 	directions []check.Direction
 }
 
-// Of returns what the rules of a set say about a kind.
-func Of(set *ruleset.Set, gk schema.GroupKind) *Rules {
-	k := set.BoundKind(gk)
+// Of returns what the rules of a kind say. K is nil for a compiled-in kind.
+func Of(k *binding.Kind) *Rules {
 	if k == nil {
 		return &Rules{}
 	}

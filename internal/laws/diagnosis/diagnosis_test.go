@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
 	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 func load(t *testing.T) *ruleset.Set {
@@ -23,7 +23,7 @@ func TestCauseAndRemedy(t *testing.T) {
 	t.Parallel()
 	set := load(t)
 	const bug = "rules alone cannot break a law: report this output, the rules and the CRD as a bug of webhookd"
-	ruled, none := diagnosis.Of(set, set.Kinds[0].GroupKind), &diagnosis.Rules{}
+	ruled, none := diagnosis.Of(set.BoundKind(set.Kinds[0].GroupKind)), &diagnosis.Rules{}
 	for _, test := range []struct {
 		name        string
 		cause       *diagnosis.Rules
@@ -106,7 +106,7 @@ note: 1 of 4 valid objects of v1 are not valid in v1beta1
   .spec: duplicate value (3 objects, copied)
   and 2 more
 `
-	if diff := cmp.Diff(want, diagnosis.Of(set, set.Kinds[0].GroupKind).Notes(&stats)); diff != "" {
+	if diff := cmp.Diff(want, diagnosis.Of(set.BoundKind(set.Kinds[0].GroupKind)).Notes(&stats)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

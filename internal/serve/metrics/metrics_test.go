@@ -68,7 +68,7 @@ func everything(t *testing.T) *metrics.Metrics {
 
 	s := m.Server()
 	s.Shed(server.ShedBytes)
-	s.HandshakeFailed(server.HandshakeCertificateRefused, "TLS handshake error from 10.0.0.1:1: remote error: tls: bad certificate")
+	s.HandshakeFailed(server.HandshakeRefusedByClient, "TLS handshake error from 10.0.0.1:1: remote error: tls: bad certificate")
 	s.Rejected(http.StatusUnsupportedMediaType)
 	s.Panicked("string", nil)
 	s.Draining()
@@ -139,7 +139,7 @@ func TestEachHookMovesItsMetric(t *testing.T) {
 		`webhookd_rejected_total{code="415"} 1`,
 		`webhookd_rejected_total{code="404"} 0`,
 		`webhookd_handler_panics_total 1`,
-		`webhookd_tls_handshake_errors_total{reason="certificate_refused"} 1`,
+		`webhookd_tls_handshake_errors_total{reason="refused_by_client"} 1`,
 		`webhookd_tls_handshake_errors_total{reason="closed"} 0`,
 		`webhookd_rules_kinds 3`,
 		`webhookd_rules_info{digest="ba9876543210"} 1`,

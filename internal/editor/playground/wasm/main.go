@@ -10,8 +10,8 @@ import (
 	"encoding/json"
 	"syscall/js"
 
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/editor/playground"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // A request asks for the examples, or for an evaluation.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/converters/panics"
+	"github.com/crdconvert/webhookd/internal/serve/panics"
 	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/document/volume"
+	"github.com/crdconvert/webhookd/internal/tlsreload/volume"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters/ruleset"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 

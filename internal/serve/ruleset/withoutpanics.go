@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/converters/panics"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/serve/panics"
 )
 
 // A Loader makes a set of files of rules and CRDs. Its error is that of ctx.

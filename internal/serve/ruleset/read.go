@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/document/volume"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
+	"github.com/crdconvert/webhookd/internal/tlsreload/volume"
 )
 
 // maxRuleFile bounds a file of rules or CRDs in bytes. A ConfigMap may have 1 MiB, and the largest
