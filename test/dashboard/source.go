@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/prometheus/storage"
 )
 
-// A Source is a database of samples, and the time range to show.
+// A Source is a database of samples, and a time range.
 type Source struct {
 	Engine   promql.QueryEngine
 	DB       storage.Queryable
@@ -27,29 +27,9 @@ type Source struct {
 	Absent map[string]string
 }
 
-// A View is a dashboard with the values of its queries.
-type View struct {
-	Dashboard *Dashboard
-	Chosen    []Choice
-	Panels    []PanelView
-	From, To  time.Time
-	Step      time.Duration
-}
-
-// A Choice is a variable with its values.
-type Choice struct {
-	Label  string
-	Values []string
-}
-
-// A PanelView is a panel with the series of its queries, in their order.
-type PanelView struct {
-	Panel
-	Results []Result
-}
-
 // A Result is what a query returns: one series for each line, or for each row of a table.
 type Result struct {
+	Title  string // of the panel
 	Ref    string // number of the panel and refId, such as 23A
 	Expr   string // without variables
 	Series []Series
@@ -57,7 +37,6 @@ type Result struct {
 
 // A Series has its points in the order of time.
 type Series struct {
-	Name   string // of the legend
 	Labels labels.Labels
 	Points []promql.FPoint
 }
@@ -69,45 +48,41 @@ func (r *Result) Shows() bool {
 	})
 }
 
-// View evaluates all queries of a dashboard. It returns an error for each query that does not
+// Results evaluates all queries of a dashboard. It returns an error for each query that does not
 // parse, or that has an unknown variable, metric or label.
-func (s *Source) View(ctx context.Context, d *Dashboard) (*View, error) {
-	v := &View{Dashboard: d, From: s.From, To: s.To, Step: s.Step}
-	variables, err := s.choose(ctx, d, v)
+func (s *Source) Results(ctx context.Context, d *Dashboard) ([]Result, error) {
+	variables, err := s.choose(ctx, d)
 	if err != nil {
 		return nil, err
 	}
+	var all []Result
 	var problems []error
 	for _, p := range d.Panels {
-		shown := PanelView{Panel: p}
 		for _, t := range p.Targets {
 			r, err := s.result(ctx, &t, variables)
 			if err != nil {
 				problems = append(problems, fmt.Errorf("panel %d %q, query %s: %w", p.ID, p.Title, t.RefID, err))
 				continue
 			}
-			r.Ref = fmt.Sprint(p.ID, t.RefID)
-			shown.Results = append(shown.Results, *r)
+			r.Title, r.Ref = p.Title, fmt.Sprint(p.ID, t.RefID)
+			all = append(all, *r)
 		}
-		v.Panels = append(v.Panels, shown)
 	}
-	return v, errors.Join(problems...)
+	return all, errors.Join(problems...)
 }
 
 // choose chooses "All" of each variable.
-func (s *Source) choose(ctx context.Context, d *Dashboard, v *View) (Variables, error) {
+func (s *Source) choose(ctx context.Context, d *Dashboard) (Variables, error) {
 	variables := Variables{"__rate_interval": RateInterval(s.Step, s.Scrape).String()}
 	for _, variable := range d.Templating.List {
 		switch variable.Type {
 		case "datasource":
-			v.Chosen = append(v.Chosen, Choice{variable.Label, []string{"Prometheus"}})
 		case "query":
 			values, err := s.valuesOf(ctx, variable.Definition, variables)
 			if err != nil {
 				return nil, fmt.Errorf("variable %s: %w", variable.Name, err)
 			}
 			variables[variable.Name] = anyOf(values)
-			v.Chosen = append(v.Chosen, Choice{variable.Label, values})
 		default:
 			return nil, fmt.Errorf("variable %s: type %q is not supported", variable.Name, variable.Type)
 		}
@@ -161,7 +136,7 @@ func (s *Source) result(ctx context.Context, t *Target, variables Variables) (*R
 		return nil, fmt.Errorf("%w: %s", err, expression)
 	}
 	for i := range r.Series {
-		if r.Series[i].Name, err = Legend(t.LegendFormat, r.Series[i].Labels); err != nil {
+		if _, err := Legend(t.LegendFormat, r.Series[i].Labels); err != nil {
 			return nil, err
 		}
 	}

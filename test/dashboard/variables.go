@@ -12,17 +12,8 @@ import (
 // A Variable is a choice at the top of the page.
 type Variable struct {
 	Name       string `json:"name"`
-	Label      string `json:"label"`
 	Type       string `json:"type"`
-	Query      any    `json:"query"`
 	Definition string `json:"definition"`
-
-	Datasource any `json:"datasource"`
-	Current    any `json:"current"`
-	Refresh    any `json:"refresh"`
-	Sort       any `json:"sort"`
-	Multi      any `json:"multi"`
-	IncludeAll any `json:"includeAll"`
 }
 
 // Variables are values by the name of the variable, without the dollar sign.

@@ -299,11 +299,8 @@ func reference(t *testing.T) string {
 	return b.String()
 }
 
-// test/dashboard draws the image.
 const dashboard = `
-The chart has a dashboard for Grafana. A test drew this picture of it, without Grafana, from 20 seconds in which much goes wrong:
-
-![Panels for traffic, latency, failures, kept values, rules, certificate, resources and old versions](../images/dashboard.png)
+The chart has a dashboard for Grafana: traffic, latency, failures, kept values, rules, certificate, resources and old versions.
 `
 
 const preamble = `# Metrics
