@@ -1,7 +1,6 @@
 package keep
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
@@ -13,7 +12,8 @@ import (
 // older than the API server's. Neither do fields that the schema lacks. A null that the API server
 // would remove does not fit by itself, but may be in an object that fits.
 func (c cursor) fits(text []byte) bool {
-	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || c.schema == nil || ofType(c.schema, text) && distinctFit(c.schema, text))
+	types := crdschema.Fit{Lenient: true, Demands: demandsDistinct, Meets: isDistinct}
+	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || types.Value(c.schema, text))
 }
 
 // isSound reports whether all numbers are in range and the value has no more levels.
@@ -37,84 +37,8 @@ func sound(scan *jsondoc.Scanner) error {
 	return err
 }
 
-func ofType(s *crdschema.Node, text []byte) bool {
-	if isNull(text) {
-		return s == nil || s.Nullable() || s.Kind() == crdschema.Any
-	}
-	if text[0] == '{' || text[0] == '[' {
-		return ofTypeText(s, text) == nil || ofTypeText(s, jsondoc.LastOfEach(text)) == nil
-	}
-	switch s.Kind() {
-	case crdschema.None, crdschema.Any:
-		return true
-	case crdschema.Object, crdschema.Map, crdschema.Array:
-		return false
-	case crdschema.String:
-		return text[0] == '"'
-	case crdschema.Integer:
-		return jsondoc.IsInteger(text)
-	case crdschema.Number:
-		return jsondoc.IsNumber(text)
-	case crdschema.Boolean:
-		return text[0] == 't' || text[0] == 'f'
-	case crdschema.IntOrString:
-		return text[0] == '"' || jsondoc.IsInteger(text)
-	}
-	return true
-}
-
-func ofTypeText(s *crdschema.Node, text []byte) error {
-	scan, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-	if err != nil {
-		return err
-	}
-	return partsOfType(s, &scan)
-}
-
-// errUnfit ends a scan.
-var errUnfit = errors.New("does not fit")
-
-// partsOfType checks an object or a list, with one scan for all levels (BenchmarkKinds in
-// converters/rules).
-func partsOfType(s *crdschema.Node, scan *jsondoc.Scanner) error {
-	isMap := scan.Kind() == jsondoc.Map
-	switch kind := s.Kind(); {
-	case isMap && (kind == crdschema.Object || kind == crdschema.Map || kind == crdschema.Any):
-		return scan.Members(func(name []byte) error {
-			if scan.Kind() == jsondoc.Null {
-				_, err := scan.Skip()
-				return err
-			}
-			return valueOfType(memberNamed(s, name), scan)
-		})
-	case !isMap && kind == crdschema.Array:
-		return scan.Elements(func() error { return valueOfType(s.Items(), scan) })
-	case kind != crdschema.None && kind != crdschema.Any:
-		return errUnfit
-	}
-	_, err := scan.Skip()
-	return err
-}
-
-func valueOfType(s *crdschema.Node, scan *jsondoc.Scanner) error {
-	kind := scan.Kind()
-	if kind == jsondoc.Map || kind == jsondoc.Array && !demandsDistinct(s) {
-		return partsOfType(s, scan)
-	}
-	at, err := scan.Skip()
-	if text := scan.Text(at); err == nil && (!ofType(s, text) || !distinctFit(s, text)) {
-		err = errUnfit
-	}
-	return err
-}
-
-func isNull(text []byte) bool { return text[0] == 'n' }
-
-// distinctFit reports whether the elements of a list differ as far as the API server demands it.
-func distinctFit(s *crdschema.Node, text []byte) bool {
-	if text[0] != '[' || !demandsDistinct(s) {
-		return true
-	}
+// isDistinct reports whether the elements of a list differ.
+func isDistinct(s *crdschema.Node, text []byte) bool {
 	n, err := parsed(text)
 	return err == nil && areDistinct(s, n)
 }

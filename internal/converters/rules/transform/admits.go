@@ -12,16 +12,14 @@ import (
 // patterns, which the API server checks. A nil node allows any value. When members share a name,
 // the last one wins.
 func Admits(n *crdschema.Node, text []byte) bool {
-	if n == nil {
-		return true
-	}
-	if len(text) == 0 {
-		return false
-	}
-	if text[0] == 'n' {
-		return n.Nullable()
-	}
-	return ofKind(n, text) && inEnum(n, text)
+	return crdschema.Fit{Demands: hasEnum, Meets: inEnum}.Value(n, text)
+}
+
+func hasEnum(n *crdschema.Node) bool { return len(n.Enum()) > 0 }
+
+// ofType is Admits without the enum of the place itself.
+func ofType(n *crdschema.Node, text []byte) bool {
+	return crdschema.Fit{Demands: func(m *crdschema.Node) bool { return m != n && hasEnum(m) }, Meets: inEnum}.Value(n, text)
 }
 
 // AdmitsString is Admits for a string.
@@ -29,75 +27,10 @@ func AdmitsString(n *crdschema.Node, value string) bool {
 	return Admits(n, jsondoc.StringValue(value).Text())
 }
 
-func ofKind(n *crdschema.Node, text []byte) bool {
-	if text[0] == '{' || text[0] == '[' {
-		return partsFitText(n, text) == nil || partsFitText(n, jsondoc.LastOfEach(text)) == nil
-	}
-	switch n.Kind() {
-	case crdschema.None, crdschema.Any:
-		return true
-	case crdschema.String:
-		return text[0] == '"'
-	case crdschema.Integer:
-		return jsondoc.IsInteger(text)
-	case crdschema.Number:
-		return jsondoc.IsNumber(text)
-	case crdschema.Boolean:
-		return text[0] == 't' || text[0] == 'f'
-	case crdschema.IntOrString:
-		return text[0] == '"' || jsondoc.IsInteger(text)
-	case crdschema.Object, crdschema.Map, crdschema.Array:
-	}
-	return false
-}
-
-func partsFitText(n *crdschema.Node, text []byte) error {
-	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-	if err != nil {
-		return err
-	}
-	return partsFit(n, &s)
-}
-
-// partsFit checks an object or a list, with one scan for all levels (BenchmarkKinds in package
-// rules).
-func partsFit(n *crdschema.Node, s *jsondoc.Scanner) error {
-	isMap := s.Kind() == jsondoc.Map
-	switch kind := n.Kind(); {
-	case isMap && kind == crdschema.Map:
-		return s.Members(func([]byte) error { return valueFits(n.Values(), s) })
-	case isMap && (kind == crdschema.Object || kind == crdschema.Any):
-		return s.Members(func(name []byte) error {
-			member := n.PropertyNamed(name)
-			if member == nil && !n.PreservesUnknown() {
-				return errUnfit
-			}
-			return valueFits(member, s)
-		})
-	case !isMap && kind == crdschema.Array:
-		return s.Elements(func() error { return valueFits(n.Items(), s) })
-	case kind != crdschema.None && kind != crdschema.Any:
-		return errUnfit
-	}
-	_, err := s.Skip()
-	return err
-}
-
-func valueFits(n *crdschema.Node, s *jsondoc.Scanner) error {
-	if kind := s.Kind(); n != nil && len(n.Enum()) == 0 && (kind == jsondoc.Map || kind == jsondoc.Array) {
-		return partsFit(n, s)
-	}
-	at, err := s.Skip()
-	if err == nil && !Admits(n, s.Text(at)) {
-		err = errUnfit
-	}
-	return err
-}
-
 func inEnum(n *crdschema.Node, text []byte) bool {
 	const few = 16 // comparing these is faster than making a key
 	enum := n.Enum()
-	if len(enum) == 0 || len(enum) <= few && slices.Contains(enum, string(text)) {
+	if len(enum) <= few && slices.Contains(enum, string(text)) {
 		return true
 	}
 	return n.EnumHas(valueKey(text), valueKey)

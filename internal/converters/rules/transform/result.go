@@ -115,10 +115,10 @@ func (r resultChecker) fits(e ast.Expr, node *crdschema.Node, path string) {
 // literal checks a literal against an enum. It returns false if the literal has another type.
 func (r resultChecker) literal(e ast.Expr, node *crdschema.Node, path string) bool {
 	text, err := celvalue.AppendJSON(nil, e.AsLiteral(), maxResult)
-	if err != nil || !ofKind(node, text) || text[0] == 'n' {
+	if err != nil || text[0] == 'n' || !ofType(node, text) {
 		return false
 	}
-	if !inEnum(node, text) {
+	if hasEnum(node) && !inEnum(node, text) {
 		r.sayAt(e, "value-not-in-enum", didyoumean.Hint(string(text), node.Enum(), ""), "%s is not one of the values that the schema allows (%s): %s",
 			text, List(node.Enum()), path)
 	}

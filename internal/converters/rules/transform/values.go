@@ -85,7 +85,7 @@ func (c *compiler) checkValue(value syntax.Scalar, s *side) {
 	if Admits(node, value.JSON) {
 		return
 	}
-	if !ofKind(node, value.JSON) || value.JSON[0] == 'n' {
+	if value.JSON[0] == 'n' || !ofType(node, value.JSON) {
 		hint := "write a value of that type"
 		if node.Kind() == crdschema.String {
 			hint = "quote it: YAML does not read it as a string"
