@@ -183,10 +183,9 @@ func (r *restorer) orderOf(b *branch, n *jsondoc.Node) stamp {
 	}))
 }
 
-// hasAround reports whether the other version still shows what is around a value. What it shows now
-// and did not show before may decide a condition.
+// hasAround reports whether the other version still shows what is around a value.
 func (r *restorer) hasAround(depth int, c cursor) bool {
-	return len(r.path) > 0 && r.path[0].Name == "metadata" || c.around == depth || c.around > depth && !c.conditional
+	return len(r.path) > 0 && r.path[0].Name == "metadata" || c.around >= depth
 }
 
 // counts reports whether an entry returns.
