@@ -1,0 +1,35 @@
+package rules_test
+
+import "testing"
+
+// What the engine of kept values notes of rules, each in the smallest case that needs it.
+func TestKeptValuesNeed(t *testing.T) {
+	t.Parallel()
+	union := two("{spec: {sso: {old: {requests: {a: string}}, new: {requests: {a: string}}}}}", "{spec: {sso: {limits: {requests: {a: string}}}}}",
+		"- {spoke: {old: .spec.sso.old, new: .spec.sso.new}, hub: .spec.sso.limits, toHub: 'self.?old.or(self.?new)', toSpoke: '{\"new\": self}'}")
+	defaulted := two("{spec: {n: integer}}", "{spec: {n: integer, roles: [string]}}", "").patched("v1",
+		"properties: {spec: {properties: {roles: {default: [admin, viewer]}}}}")
+	condition := two("{spec: {a: integer, b: string}}", "{spec: {c: string, d: string}}",
+		"- {spoke: .spec.a, hub: .spec.c, codec: String, defaultInSpoke: 3}\n- {spoke: .spec.b, hub: .spec.d, whenToSpoke: 'has(object.spec.c)'}")
+	const state = "properties: {spec: {properties: {k: {properties: {m: {default: {state: Off}}}}}}}"
+	decided := two("{spec: {k: {m: {state: 'string = \"Off\"'}}}}",
+		"{spec: {gateway: {state: string, models: {state: 'string = \"Off\"'}}, k: {m: {state: 'string = \"Off\"'}}}}",
+		"- {spoke: .spec.k.m.state, hub: {k: .spec.k.m.state, models: .spec.gateway.models.state, gateway: .spec.gateway.state}, "+
+			"toHub: '{\"k\": self, \"models\": self, \"gateway\": self}', toSpoke: 'has(self.k) ? self.?models.or(self.?k) : optional.none()'}",
+	).patched("v1beta1", state).patched("v1", state)
+	rows{
+		"a place below one that its unit no longer shows": {world: union, steps: []step{
+			create("v1beta1", `{spec: {sso: {old: {requests: {}}}}}`), edit("v1", `{spec: {sso: {limits: null}}}`),
+			shows("v1beta1", `{spec: {sso: {}}}`), rewritten("v1"), shows("v1", `{spec: {sso: {}}}`),
+		}},
+		"a value where the schema fills in a list of that length": {world: defaulted, steps: []step{
+			create("v1", `{spec: {n: 1, roles: ["", ""]}}`), edit("v1beta1", `{spec: {n: 2}}`), shows("v1", `{spec: {n: 2, roles: ["", ""]}}`),
+		}},
+		"that nothing was at a place whose presence a condition reads": {world: condition, storage: "v1beta1", steps: []step{
+			create("v1", `{spec: {}}`), edit("v1beta1", `{spec: {a: 3, b: x}}`), shows("v1", `{spec: {c: "3", d: x}}`),
+		}},
+		"that an expression decides what is around": {world: decided, steps: []step{
+			create("v1", `{spec: {gateway: {state: On}, k: {}}}`), edit("v1beta1", `{spec: {k: null}}`), shows("v1", `{spec: {}}`),
+		}},
+	}.hold(t)
+}
