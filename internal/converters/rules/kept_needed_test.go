@@ -9,6 +9,8 @@ func TestKeptValuesNeed(t *testing.T) {
 		"- {spoke: {old: .spec.sso.old, new: .spec.sso.new}, hub: .spec.sso.limits, toHub: 'self.?old.or(self.?new)', toSpoke: '{\"new\": self}'}")
 	defaulted := two("{spec: {n: integer}}", "{spec: {n: integer, roles: [string]}}", "").patched("v1",
 		"properties: {spec: {properties: {roles: {default: [admin, viewer]}}}}")
+	held := two("{spec: {n: integer, r: [string]}}", "{spec: {n: integer, roles: [string]}}",
+		"- {spoke: .spec.r, hub: .spec.roles, whenToSpoke: 'false'}").patched("v1", "properties: {spec: {properties: {roles: {default: [admin, viewer]}}}}")
 	condition := two("{spec: {a: integer, b: string}}", "{spec: {c: string, d: string}}",
 		"- {spoke: .spec.a, hub: .spec.c, codec: String, defaultInSpoke: 3}\n- {spoke: .spec.b, hub: .spec.d, whenToSpoke: 'has(object.spec.c)'}")
 	const state = "properties: {spec: {properties: {k: {properties: {m: {default: {state: Off}}}}}}}"
@@ -23,6 +25,9 @@ func TestKeptValuesNeed(t *testing.T) {
 			shows("v1beta1", `{spec: {sso: {}}}`), rewritten("v1"), shows("v1", `{spec: {sso: {}}}`),
 		}},
 		"a value where the schema fills in a list of that length": {world: defaulted, steps: []step{
+			create("v1", `{spec: {n: 1, roles: ["", ""]}}`), edit("v1beta1", `{spec: {n: 2}}`), shows("v1", `{spec: {n: 2, roles: ["", ""]}}`),
+		}},
+		"the same where a condition holds it back": {world: held, steps: []step{
 			create("v1", `{spec: {n: 1, roles: ["", ""]}}`), edit("v1beta1", `{spec: {n: 2}}`), shows("v1", `{spec: {n: 2, roles: ["", ""]}}`),
 		}},
 		"that nothing was at a place whose presence a condition reads": {world: condition, storage: "v1beta1", steps: []step{
