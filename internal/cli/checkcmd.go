@@ -34,9 +34,9 @@ are converted differently, and what that means for users: with -o markdown for a
 --against-crd, or those in its folder, or else those of the rules.
 
 With --live it also reads every object of the kinds from a cluster, converts it to every other served version and back as
-rules and API server would, and adds what it finds: objects that cannot be converted or whose kept values do not fit
-(errors), that come back with another value (errors), that the schema of the other version refuses (warnings), how much is
-kept in annotations, and what rules drop (notes). CRDs that are not given are those of the cluster. It prints the paths, the
+rules and API server would, holds it and edits of it to the laws of fuzz, and adds what it finds: objects that cannot be
+converted or whose kept values do not fit (errors), that come back with another value or break a law (errors), that the
+schema of the other version refuses (warnings), how much is kept in annotations, and what rules drop (notes). CRDs that are not given are those of the cluster. It prints the paths, the
 number of objects and the name of one of them; with --show-values, values too. It gets and lists, and never writes.
 
 Findings go to stdout. An error means that values are lost, or that the rules cannot work: serve refuses the kind. A

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
@@ -17,8 +16,8 @@ import (
 func newConvertCommand(p *program) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
-		Use:   "convert FILE|DIR|-... | --in-place DIR | --live [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
-		Short: "Convert objects in files, or those of a cluster",
+		Use:   "convert FILE|DIR|-... | --in-place DIR [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
+		Short: "Convert objects in files",
 		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and checks as serve. A file may
 hold several documents and Lists, whose items are converted. A folder includes the .yaml, .yml and .json files in it and
 below. An object that is already at the version stays as it is. An object of a kind without a converter is an error.
@@ -31,10 +30,7 @@ With --strip the output lacks the annotations and labels in which webhookd keeps
 Strip objects that you export and apply again: an outdated kept value would change the object. Without --to, --strip
 changes nothing else, and works for objects of any kind.
 
-With --live it converts all objects of the kinds in a cluster instead, as clients would read them at the version, and changes
-nothing there. It prints a line for each object: what would be kept in annotations, by path and size. With --show-values it
-prints the converted objects, or with --diff what changes. They are written page by page; objects that cannot be converted
-are reported on stderr, and make the exit code 1. webhookd check --live sums up all versions and the way back.
+webhookd check --live sums up what becomes of all objects of a cluster, at all versions and on the way back.
 
 With --in-place it changes files where they are, and in them only what the conversion changes: comments, order, quoting and
 other documents stay byte for byte. It converts objects of the kinds that have the version, and leaves all others alone. It
@@ -54,25 +50,17 @@ them, and which values rules drop, with their reasons.`,
   webhookd convert manifests/ --to example.com/v1 --diff
   kubectl get crontabs -o yaml | webhookd convert - --to v1 -o json
   kubectl get crontabs -o yaml | webhookd convert - --strip > crontabs.yaml
-  webhookd convert --live -A --to v1 --rules rules.yaml
-  webhookd convert --live -n shop --to v1 --rules rules.yaml --diff --show-values
   webhookd convert --in-place clusters/ --to v1 --rules rules.yaml --crd crds/
   webhookd convert --in-place . --to v1 --rules rules/ --check`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.inPlace.paths) > 0 { // as for a shell's --in-place clusters/*
 				o.inPlace.paths, o.files = append(o.inPlace.paths, o.files...), nil
 			}
-			reader, err := p.live(&o.live, &o.ruled)
-			if err == nil {
-				err = o.check(cmd.Flags())
-			}
-			switch {
-			case err != nil:
+			if err := o.check(); err != nil {
 				return err
-			case len(o.inPlace.paths) > 0:
+			}
+			if len(o.inPlace.paths) > 0 {
 				return p.convertInPlace(cmd.Context(), &o)
-			case reader != nil:
-				return p.convertLive(cmd.Context(), &o, reader)
 			}
 			return p.convert(cmd.Context(), &o)
 		},
@@ -93,7 +81,6 @@ them, and which values rules drop, with their reasons.`,
 	flags.BoolVar(&o.inPlace.check, "check", false, "with --in-place: write nothing, and exit with 1 if there is something to convert")
 	flags.BoolVar(&o.inPlace.keep, "keep", false, "with --in-place: write values that the version cannot express into annotations")
 	flags.BoolVar(&o.inPlace.discard, "discard", false, "with --in-place: leave out values that the version cannot express")
-	o.live.add(flags, "convert all objects of a cluster instead of files")
 	filesAfter(cmd, "filename")
 	return cmd
 }
@@ -104,7 +91,6 @@ type convertOptions struct {
 	to      string
 	output  string
 	ruled   ruleFlags
-	live    liveFlags
 	inPlace inPlaceFlags
 	// defaults is defaultsWrite, defaultsIgnore or empty.
 	defaults string
@@ -114,12 +100,12 @@ type convertOptions struct {
 }
 
 // check reports everything that is wrong with the flags.
-func (o *convertOptions) check(flags *pflag.FlagSet) error {
+func (o *convertOptions) check() error {
 	var problems []error
-	if len(o.files) == 0 && !o.live.on && len(o.inPlace.paths) == 0 {
+	if len(o.files) == 0 && len(o.inPlace.paths) == 0 {
 		problems = append(problems, errors.New("nothing to convert: name files or folders of objects, or - for stdin"))
 	}
-	problems = append(problems, o.live.check(flags), o.checkLive(), checkDefaults(o.defaults))
+	problems = append(problems, checkDefaults(o.defaults))
 	problems = append(problems, o.inPlace.problems(o)...)
 	_, version := o.target()
 	switch {
@@ -139,27 +125,6 @@ func (o *convertOptions) check(flags *pflag.FlagSet) error {
 		problems = append(problems, err)
 	}
 	return usage(errors.Join(problems...), "")
-}
-
-// checkLive reports what is wrong with the flags together with --live.
-func (o *convertOptions) checkLive() error {
-	if !o.live.on {
-		return nil
-	}
-	var problems []error
-	if len(o.files) > 0 {
-		problems = append(problems, errors.New("both objects of a cluster and of files: give --live or --filename"))
-	}
-	if o.to == "" {
-		problems = append(problems, errors.New("of no use with --live without a version: give one with --to, or use kubectl get -A -o yaml | webhookd convert - --strip"))
-	}
-	if o.defaults != "" {
-		problems = append(problems, errors.New("of no use with --live, whose objects have their defaults: --defaults"))
-	}
-	if !o.live.showValues && (o.diff || o.strip || o.verbose || o.output != "") {
-		problems = append(problems, errors.New("with --live these print values: add --show-values, or leave out --output, --strip, --diff and --verbose"))
-	}
-	return errors.Join(problems...)
 }
 
 // target splits --to. The group may be empty.

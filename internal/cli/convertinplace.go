@@ -37,9 +37,6 @@ func (f *inPlaceFlags) problems(o *convertOptions) []error {
 		}
 		return problems
 	}
-	if o.live.on {
-		problems = append(problems, errors.New("both files to change and objects of a cluster: give --in-place or --live"))
-	}
 	for _, path := range f.paths {
 		if strings.HasPrefix(path, "--") {
 			problems = append(problems, fmt.Errorf("--in-place needs a file or folder, and took the next flag for it: write --in-place DIR %s", path))

@@ -27,7 +27,7 @@ const defaultObjects = 2000
 func newFuzzCommand(p *program) *cobra.Command {
 	var o fuzzOptions
 	cmd := &cobra.Command{
-		Use:   "fuzz [RULES... | --server URL] --crd PATH [--live] [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
+		Use:   "fuzz [RULES... | --server URL] --crd PATH [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Check the laws of conversion on random objects",
 		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: a round trip gives the same
 object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. Objects are converted
@@ -43,9 +43,7 @@ If a law does not hold, fuzz makes the object and the walk as small as it can. I
 (a rule, a default or a missing rule), what to write, the steps of the walk and the object, and exits with 1. The same seed
 makes the same objects.
 
-With --live the objects are those of a cluster instead of random ones, so they have what chance does not meet. Each is held
-to all laws, together with random edits of what it becomes. -n limits their number; without it all are read. If a law does
-not hold, fuzz prints the name of the object and what differs, and with --show-values the values and the smaller object.
+webhookd check --live holds the objects of a cluster to the same laws.
 
 Notes follow if all laws hold. They say why there are fewer or poorer objects than asked for, by path: patterns and
 validation rules that chance does not meet, or a schema that allows few objects. They also count the valid objects that
@@ -58,7 +56,6 @@ check fails. A check for which there is nothing to test does not fail; --skip le
 		Example: `  webhookd fuzz rules.yaml --crd crd.yaml
   webhookd fuzz conversions/ --for 30s --kind CronTab.stable.example.com
   webhookd fuzz --crd crds/ -n 20000 --seed 7
-  webhookd fuzz rules.yaml --live --for 5m
   webhookd fuzz --server https://localhost:9443/convert --ca-file ca.crt --crd crds/`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.set(cmd.Flags())
@@ -68,14 +65,10 @@ check fails. A check for which there is nothing to test does not fail; --skip le
 				}
 				return p.fuzzServer(cmd.Context(), &o)
 			}
-			reader, err := p.live(&o.live, &o.ruled)
-			if err == nil {
-				err = o.check(cmd.Flags())
-			}
-			if err != nil {
+			if err := o.check(cmd.Flags()); err != nil {
 				return err
 			}
-			return p.fuzz(cmd.Context(), &o, reader)
+			return p.fuzz(cmd.Context(), &o)
 		},
 	}
 	flags := cmd.Flags()
@@ -91,7 +84,6 @@ check fails. A check for which there is nothing to test does not fail; --skip le
 	flags.DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")
 	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default a random one)")
 	flags.StringVar(&o.kind, "kind", "", "only this kind, as `KIND.GROUP` (default all)")
-	o.live.add(flags, "hold the objects of a cluster to the laws, instead of random ones")
 	return cmd
 }
 
@@ -105,7 +97,6 @@ type fuzzOptions struct {
 	time    time.Duration
 	seed    uint64
 	kind    string
-	live    liveFlags
 }
 
 // set fills in the defaults that depend on other flags.
@@ -114,7 +105,7 @@ func (o *fuzzOptions) set(flags *pflag.FlagSet) {
 	case flags.Changed("objects"):
 	case o.webhook.server != "":
 		o.count = serverObjects
-	case o.time > 0 || o.live.on:
+	case o.time > 0:
 		o.count = 0
 	}
 	if !flags.Changed("seed") {
@@ -128,11 +119,11 @@ func (o *fuzzOptions) check(flags *pflag.FlagSet) error {
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) == 0 {
 		problems = append(problems, errors.New("no schemas to make objects from: give the file or folder of the CRDs with --crd"))
 	}
-	problems = append(problems, o.ruled.check(), o.live.check(flags))
+	problems = append(problems, o.ruled.check())
 	if o.webhook.server == "" {
 		problems = append(problems, noUse(flags, "without --server", "ca-file", "skip", "drop"))
 	} else {
-		problems = append(problems, noUse(flags, "with --server, which converts random objects", "rules", "live"), o.checkServer())
+		problems = append(problems, noUse(flags, "with --server, which converts random objects", "rules"), o.checkServer())
 	}
 	if o.time < 0 {
 		problems = append(problems, errors.New("negative time limit: give a duration such as 30s: --for"))
@@ -141,7 +132,7 @@ func (o *fuzzOptions) check(flags *pflag.FlagSet) error {
 }
 
 // fuzz tests all kinds, and ends early when interrupted.
-func (p *program) fuzz(ctx context.Context, o *fuzzOptions, reader *liveReader) error {
+func (p *program) fuzz(ctx context.Context, o *fuzzOptions) error {
 	set, err := p.ruleSet(ctx, &o.ruled)
 	if err != nil {
 		return err
@@ -152,9 +143,6 @@ func (p *program) fuzz(ctx context.Context, o *fuzzOptions, reader *liveReader) 
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if reader != nil {
-		return p.fuzzLive(ctx, reader, set, kinds, o)
-	}
 	failed := false
 	for _, kind := range kinds {
 		violated, err := p.fuzzKind(ctx, set, kind, o, o.time/time.Duration(len(kinds)))

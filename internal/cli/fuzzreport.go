@@ -79,18 +79,12 @@ func (o *fuzzOptions) again(kind string, seed, objects uint64) string {
 	for _, path := range o.drops {
 		words = append(words, "--drop", serve.ShellWord(path))
 	}
-	if o.live.on {
-		words = append(words, o.live.words()...)
-	}
 	for _, path := range o.ruled.rules {
 		words = append(words, "--rules", serve.ShellWord(path))
 	}
 	for _, path := range o.ruled.crds {
 		words = append(words, "--crd", serve.ShellWord(path))
 	}
-	words = append(words, "--kind", kind, "--seed", fmt.Sprint(seed))
-	if !o.live.on {
-		words = append(words, "-n", fmt.Sprint(objects))
-	}
+	words = append(words, "--kind", kind, "--seed", fmt.Sprint(seed), "-n", fmt.Sprint(objects))
 	return strings.Join(words, " ")
 }

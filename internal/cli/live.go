@@ -16,7 +16,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/serve"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -49,19 +48,6 @@ func (f *liveFlags) check(flags *pflag.FlagSet) error {
 		return errors.New("both all namespaces and one: give --all-namespaces or --namespace")
 	}
 	return nil
-}
-
-// words are the flags of the same cluster and namespace, for a command that is printed.
-func (f *liveFlags) words() []string {
-	words := []string{"--live"}
-	for _, flag := range [][2]string{
-		{"--namespace", f.cluster.Namespace}, {"--kubeconfig", f.cluster.Kubeconfig}, {"--context", f.cluster.Context},
-	} {
-		if flag[1] != "" {
-			words = append(words, flag[0], serve.ShellWord(flag[1]))
-		}
-	}
-	return words
 }
 
 // A liveKind is a kind whose objects are in a cluster.

@@ -8,6 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 	"github.com/crdconvert/webhookd/test/helpers/clustertest"
 )
 
@@ -80,7 +85,7 @@ func TestTheHowToOfLiveObjectsIsTrue(t *testing.T) {
 		"annotations":{"conversion.webhookd.io/v1beta1.spec.gauge":"{\"value\":\"analog\"}","team":"b"}},"spec":{"watts":1,"color":"blue"}}`)
 	t.Setenv("KUBECONFIG", c.flags[1])
 	t.Chdir(filepath.Dir(rules))
-	if commands := followFile(t, file, "webhookd"); commands < 3 {
+	if commands := followFile(t, file, "webhookd"); commands < 2 {
 		t.Errorf("%d commands, the page is not read as it is written", commands)
 	}
 }
@@ -102,7 +107,7 @@ rules.yaml:4:9: note: v1 -> v1beta1: values are kept, at most 64 bytes an object
 rules.yaml:4:9: v1 -> v1beta1: more has to be kept than fits into annotations, so every list at the other version fails (1 of 7 live objects, such as b/too-large)
   4 |   name: engines.example.com
     |         ^
-  hint: make them smaller, or give both versions the fields; webhookd convert --live --to v1beta1 names all of them
+  hint: make them smaller, or give both versions the fields; kubectl get engines.example.com -A -o json | webhookd convert - --to v1beta1 names all of them
 rules.yaml:8:11: note: v1 -> v1beta1: only v1beta1 has a default for .spec.color: an annotation keeps that an object at v1 has none
   8 |   - name: v1beta1
     |           ^
@@ -137,11 +142,6 @@ func TestLiveValuesStayInTheCluster(t *testing.T) {
 		want []string // with values
 	}{
 		"check": {[]string{"check", rules, "--live"}, 1, []string{`.spec.note: the rules drop a value`, `was "the-secret-note", is absent`}},
-		"convert": {
-			[]string{"convert", "--rules", rules, "--live", "--to", "v1beta1"},
-			1,
-			[]string{`conversion.webhookd.io/v1.spec.owner: '{"value":"the-secret-owner"}'`, "---\napiVersion: example.com/v1beta1\n"},
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,53 +159,22 @@ func TestLiveValuesStayInTheCluster(t *testing.T) {
 	}
 }
 
-func TestConvertLive(t *testing.T) {
+// A law that does not hold is a finding about the place that differs.
+func TestLiveLaw(t *testing.T) {
 	t.Parallel()
-	c, rules := engines(t)
-	convert := []string{"convert", "--rules", rules, "--live", "--to", "v1beta1"}
-	const tooLarge = "webhookd: Engine b/too-large v1 -> v1beta1: what only v1 can say takes 307248 bytes of annotations, which may have 262144 with the 0 of others: " +
-		"get the object at v1 and make these fields smaller there: .spec.owner\n"
-	for name, tt := range map[string]struct {
-		args []string
-		want result
-	}{
-		"all namespaces": {[]string{"-A"}, result{1, `Engine a/kept: 64 bytes of annotations keep v1 .spec.owner
-Engine a/plain: nothing has to be kept
-Engine a/refused: nothing has to be kept
-Engine b/default: nothing has to be kept
-Engine b/dropped: nothing has to be kept
-Engine b/invalid: nothing has to be kept
-`, tooLarge + "webhookd: Engine.example.com: 7 live objects of v1 converted to v1beta1, 1 failed\n"}},
-		"one namespace": {[]string{"-n", "a"}, result{0, `Engine a/kept: 64 bytes of annotations keep v1 .spec.owner
-Engine a/plain: nothing has to be kept
-Engine a/refused: nothing has to be kept
-`, "webhookd: Engine.example.com: 3 live objects of v1 converted to v1beta1, 0 failed\n"}},
-		"a namespace without objects": {
-			[]string{"-n", "c"}, result{0, "", "webhookd: Engine.example.com: 0 live objects of v1 converted to v1beta1, 0 failed\n"},
-		},
-		"the version that is stored": {
-			[]string{"--to", "v1"}, result{0, "", "webhookd: Engine.example.com is read at v1 already, skipped: choose another version with --to\n"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := c.run(t, append(convert, tt.args...)...)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestFuzzLive(t *testing.T) {
-	t.Parallel()
-	c, rules := engines(t)
-	for args, want := range map[string]string{
-		"--namespace a": "3 live objects", "--namespace b": "4 live objects", "-n 2": "2 live objects", "--namespace a --for 10m": "3 live objects",
-	} {
-		got := c.run(t, append([]string{"fuzz", "--rules", rules, "--live", "--seed", "1"}, strings.Fields(args)...)...)
-		if want := "Engine.example.com: all laws hold on " + want + " of v1 and edits of them (seed 1)\n"; got.Code != 0 || got.Stdout != want {
-			t.Errorf("%s: %+v, want %s", args, got, want)
+	kind := &liveKind{Kind: &converters.Kind{}, version: "v1"}
+	for _, showValues := range []bool{false, true} {
+		sums := &liveSums{cause: &diagnosis.Rules{Conversion: &syntax.Conversion{}}, kind: kind, showValues: showValues, sums: map[liveKey]*liveSum{}}
+		sums.add("a/b", &roundtrip.Examination{Version: "v1", Broken: &roundtrip.ViolationError{
+			Law: "L2 edit", From: "v1beta1", To: "v1", At: "v1beta1", Path: ".spec.list[3]", Was: "1", Is: "2", Problem: "the-secret",
+		}}, nil)
+		got := sums.findings(5)[0]
+		want := "v1 -> v1beta1: .spec.list[]: law L2 edit does not hold for the object or an edit of it (1 of 5 live objects, such as a/b)"
+		if showValues {
+			want += ": was 1, is 2"
+		}
+		if got.Message != want || got.Severity != finding.Error {
+			t.Errorf("%+v", got)
 		}
 	}
 }
@@ -259,18 +228,10 @@ func TestLiveErrors(t *testing.T) {
 			none, "check RULES --live --crd CRD", 1,
 			"webhookd: the cluster has none of these kinds: Engine.example.com\nhint: choose another cluster with --context, or apply the CRD first\n",
 		},
-		"a version that no rules have": {c, "convert --live --rules RULES --to v2", 2, "webhookd: no kind with a CRD and rules has this version: --to v2\n"},
 		"without --live": {
 			c, "check RULES --crd CRD -A -n a --show-values", 2, "webhookd: of no use without --live: --all-namespaces, --namespace, --kubeconfig, --show-values\n",
 		},
-		"all namespaces and one": {c, "fuzz --rules RULES --live -A --namespace a", 2, "webhookd: both all namespaces and one: give --all-namespaces or --namespace\n"},
-		"files and a cluster": {
-			c, "convert --live -f - --strip --defaults write --rules RULES", 2,
-			"webhookd: both objects of a cluster and of files: give --live or --filename\n" +
-				"webhookd: of no use with --live without a version: give one with --to, or use kubectl get -A -o yaml | webhookd convert - --strip\n" +
-				"webhookd: of no use with --live, whose objects have their defaults: --defaults\n" +
-				"webhookd: with --live these print values: add --show-values, or leave out --output, --strip, --diff and --verbose\n",
-		},
+		"all namespaces and one": {c, "check RULES --live -A --namespace a", 2, "webhookd: both all namespaces and one: give --all-namespaces or --namespace\n"},
 		"test has no live objects": {
 			c, "test --live", 2,
 			"webhookd: objects of a cluster have no files to compare with, use webhookd check RULES --live: --live\n" +

@@ -54,6 +54,9 @@ func (p *program) checkLive(ctx context.Context, reader *liveReader, set *rulese
 func (r *liveReader) examine(ctx context.Context, set *ruleset.Set, kind *liveKind) ([]finding.Finding, int, error) {
 	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
 	examiner, err := roundtrip.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.Drops)
+	if err == nil {
+		err = examiner.HoldLaws(cause.Hints)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -79,6 +82,7 @@ func (r *liveReader) examine(ctx context.Context, set *ruleset.Set, kind *liveKi
 type liveKey struct {
 	code         string
 	to           string // version
+	at           string // the version of path, empty if the code says it
 	path, reason string
 }
 
@@ -87,8 +91,9 @@ type liveSum struct {
 	objects int
 	example string // the name of the first, or the one with the largest annotations
 	values  string // of the example
-	bytes   int    // kept, of the one that keeps most
-	largest int    // all annotations of the example
+	hint    string
+	bytes   int // kept, of the one that keeps most
+	largest int // all annotations of the example
 	paths   map[string]int
 }
 
@@ -107,6 +112,7 @@ const (
 	liveFailed     = "live-not-converted"
 	liveTooLarge   = "live-too-large"
 	liveDiffers    = "live-differs"
+	liveLaw        = "live-law"
 	livePruned     = "live-pruned"
 	liveRefused    = "live-refused"
 	liveInvalid    = "live-invalid"
@@ -137,14 +143,19 @@ func (s *liveSums) count(name string, key liveKey, values func() string) *liveSu
 // add counts what was found about an object.
 func (s *liveSums) add(name string, found *roundtrip.Examination, err error) {
 	if err != nil {
-		s.count(name, liveKey{liveUnreadable, "", "", err.Error()}, nil)
+		s.count(name, liveKey{code: liveUnreadable, reason: err.Error()}, nil)
 		return
 	}
 	for _, r := range found.Refused {
-		s.count(name, liveKey{liveInvalid, found.Version, r.Path, r.Reason}, nil)
+		s.count(name, liveKey{code: liveInvalid, to: found.Version, path: r.Path, reason: r.Reason}, nil)
 	}
 	for i := range found.Outcomes {
 		s.outcome(name, &found.Outcomes[i], len(found.Refused) > 0)
+	}
+	if v := found.Broken; v != nil {
+		key := liveKey{code: liveLaw, to: otherThan(found.Version, v.To, v.From), at: v.At, path: diagnosis.AnyElement(v.Path), reason: v.Law}
+		sum := s.count(name, key, func() string { return wasIs(&roundtrip.Difference{Was: v.Was, Is: v.Is}) })
+		_, sum.hint = s.cause.Explain(v)
 	}
 }
 
@@ -158,14 +169,14 @@ func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
 		if o.Back {
 			to += " -> " + s.kind.version
 		}
-		s.count(name, liveKey{code, to, "", reason}, nil)
+		s.count(name, liveKey{code: code, to: to, reason: reason}, nil)
 		return
 	}
 	places := func(code string, differences []roundtrip.Difference) {
 		seen := map[string]bool{}
 		for _, d := range differences {
 			if !seen[d.Path] {
-				s.count(name, liveKey{code, o.To, d.Path, ""}, func() string { return wasIs(&d) })
+				s.count(name, liveKey{code: code, to: o.To, path: d.Path}, func() string { return wasIs(&d) })
 			}
 			seen[d.Path] = true
 		}
@@ -175,11 +186,11 @@ func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
 	places(livePruned, o.Pruned)
 	if !invalid {
 		for _, r := range o.Refused {
-			s.count(name, liveKey{liveRefused, o.To, r.Path, r.Reason}, nil)
+			s.count(name, liveKey{code: liveRefused, to: o.To, path: r.Path, reason: r.Reason}, nil)
 		}
 	}
 	if o.KeptBytes > 0 {
-		sum := s.count(name, liveKey{liveKept, o.To, "", ""}, nil)
+		sum := s.count(name, liveKey{code: liveKept, to: o.To}, nil)
 		sum.bytes = max(sum.bytes, o.KeptBytes)
 		if o.AnnotationBytes > sum.largest {
 			sum.largest, sum.example = o.AnnotationBytes, name
@@ -209,9 +220,9 @@ func (s *liveSums) finding(key liveKey, sum *liveSum, objects int) finding.Findi
 	f := finding.Finding{Pos: s.cause.Conversion.NamePos, Severity: finding.Error, Code: key.code}
 	from := s.kind.version
 	way := from + " -> " + key.to
-	at, problem := from, "" // the version that the path is of
+	at, problem := cmp.Or(key.at, from), "" // the version that the path is of
 	target, _, _ := strings.Cut(key.to, " ")
-	names := "webhookd convert --live --to " + target + " names all of them"
+	names := fmt.Sprintf("kubectl get %s -A -o json | webhookd convert - --to %s names all of them", s.crd, target)
 	switch key.code {
 	case liveUnreadable:
 		way, problem = from, "cannot be examined, "+key.reason
@@ -223,6 +234,8 @@ func (s *liveSums) finding(key liveKey, sum *liveSum, objects int) finding.Findi
 	case liveDiffers:
 		way, problem = way+" -> "+from, "another value comes back"
 		f.Hint = "--show-values prints what it was and is"
+	case liveLaw:
+		problem, f.Hint = "law "+key.reason+" does not hold for the object or an edit of it", sum.hint
 	case liveDropped:
 		f.Severity, way, problem = finding.Note, way+" -> "+from, "the rules drop a value"
 	case livePruned:

@@ -55,11 +55,11 @@ func RejectedCodes() []int {
 const (
 	// HandshakeClosed: the connection ended or broke, or the client stopped sending.
 	HandshakeClosed = "closed"
-	// HandshakeRefusedByClient: the client sent an alert. Most often its caBundle does not trust the
-	// served certificate.
+	// HandshakeRefusedByClient: the client sent an alert. Most often its caBundle does not trust
+	// the served certificate.
 	HandshakeRefusedByClient = "refused_by_client"
-	// HandshakeRefusedByServer: the client does not speak TLS, has no version, cipher or application
-	// protocol in common with the server, or no certificate that the server accepts.
+	// HandshakeRefusedByServer: the client does not speak TLS, has no version, cipher or
+	// application protocol in common with the server, or no certificate that the server accepts.
 	HandshakeRefusedByServer = "refused_by_server"
 )
 

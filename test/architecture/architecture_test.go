@@ -1,4 +1,5 @@
-// Package architecture_test holds which package may import which, in every module of the repository.
+// Package architecture_test holds which package may import which, in every module of the
+// repository.
 package architecture_test
 
 import (
@@ -122,7 +123,8 @@ func TestEachLibraryHasItsOwners(t *testing.T) {
 		// With templates the linker keeps every exported method of every type, 7 MB of the program.
 		"html/template": "tests tools/",
 		"text/template": "tests tools/",
-		// Plain ifs and cmp.Diff, fmt.Errorf, io, math/rand/v2, and checked access do what these do.
+		// Plain ifs and cmp.Diff, fmt.Errorf, io, math/rand/v2, and checked access do what these
+		// do.
 		"github.com/onsi":             "",
 		"github.com/pkg/errors":       "",
 		"github.com/stretchr/testify": "",
@@ -198,7 +200,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// An imported is a path in the import of a file, whose own path starts at the root of the repository.
+// An imported is a path in the import of a file, whose own path starts at the root of the
+// repository.
 type imported struct{ file, path string }
 
 func imports(t *testing.T) []imported {
@@ -226,7 +229,8 @@ func imports(t *testing.T) []imported {
 	return all
 }
 
-// test reports whether a file is a test, or in a folder of helpers, whose name ends like that of httptest.
+// test reports whether a file is a test, or in a folder of helpers, whose name ends like that of
+// httptest.
 func test(file string) bool {
 	return strings.HasSuffix(file, "_test.go") || strings.Contains(file, "test/") || strings.HasPrefix(file, "bench/")
 }

@@ -33,7 +33,8 @@ type tlsCase struct {
 	hello func(c *tls.Config)
 	// refused is part of the error that the client gets; empty: its review is answered.
 	refused string
-	// reason is under which the failed handshake is counted; empty: refused_by_server, or there is none.
+	// reason is under which the failed handshake is counted; empty: refused_by_server, or there is
+	// none.
 	reason string
 	// protocol is what ALPN agrees on.
 	protocol string

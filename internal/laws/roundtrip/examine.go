@@ -14,9 +14,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// An Examiner says what conversions would do to objects that exist. It makes no random choice and
-// no edit; the laws do. It is safe for concurrent use.
-type Examiner struct{ *suite }
+// An Examiner says what conversions would do to objects that exist. It is safe for concurrent use.
+type Examiner struct {
+	*suite
+
+	laws *suite // nil: not held
+}
 
 // NewExaminer returns an Examiner of conversions between the served versions of a CRD. What the
 // drops lose is not a difference.
@@ -29,7 +32,16 @@ func NewExaminer(kind *converters.Kind, crd *crdschema.CRD, drops []Drop) (*Exam
 	}
 	err := errors.Join(s.readDrops()...)
 	s.versions = slices.DeleteFunc(s.versions, func(v string) bool { return !crd.Version(v).Served })
-	return &Examiner{s}, err
+	return &Examiner{suite: s}, err
+}
+
+// HoldLaws makes Examine hold each object to all laws, and random edits of what it becomes. Hints
+// are values for the edits, by version.
+func (e *Examiner) HoldLaws(hints map[string]Hints) (err error) {
+	served := *e.Kind
+	served.Versions = e.versions
+	e.laws, err = Suite{Kind: &served, CRD: e.CRD, Drops: e.Drops, Hints: hints, Seed: DefaultSeed, Stored: true}.prepare()
+	return err
 }
 
 // An Examination is what was found about an object.
@@ -40,6 +52,9 @@ type Examination struct {
 	Refused []Refusal
 	// Outcomes has one for each other served version.
 	Outcomes []Outcome
+	// Broken is a law that does not hold although the outcomes have no error and no difference. It
+	// is nil without HoldLaws.
+	Broken *ViolationError
 }
 
 // An Outcome is what becomes of an object that is read at another version and written back from
@@ -83,6 +98,10 @@ func (e *Examiner) Examine(ctx context.Context, object []byte) (*Examination, er
 	visible(state)
 	for _, to := range e.others(version) {
 		found.Outcomes = append(found.Outcomes, e.outcomeOf(ctx, object, state, version, to))
+	}
+	bad := func(o Outcome) bool { return o.Err != nil || len(o.Differs) > 0 }
+	if e.laws != nil && !slices.ContainsFunc(found.Outcomes, bad) {
+		found.Broken = e.laws.checkWithEdits(ctx, object, e.laws.random(hash(string(object)), version))
 	}
 	return found, nil
 }

@@ -35,6 +35,9 @@ func examined(t *testing.T, object string, to, back func(o *jsondoc.Object) erro
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := e.HoldLaws(nil); err != nil {
+		t.Fatal(err)
+	}
 	found, err := e.Examine(t.Context(), []byte(object))
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +46,28 @@ func examined(t *testing.T, object string, to, back func(o *jsondoc.Object) erro
 		t.Fatalf("a version that is not served is examined: %+v", found)
 	}
 	return found
+}
+
+// The laws see what one conversion and its way back do not show.
+func TestExamineHoldsLaws(t *testing.T) {
+	t.Parallel()
+	const object = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a"},"list":[{"a":1}]}`
+	same := func(*jsondoc.Object) error { return nil }
+	if broken := examined(t, object, same, same).Broken; broken != nil {
+		t.Errorf("copies break %v", broken)
+	}
+	calls := int64(0)
+	counts := func(o *jsondoc.Object) error {
+		calls++
+		return o.Set(jsondoc.IntValue(calls), "metadata", "annotations", "calls")
+	}
+	forgets := func(o *jsondoc.Object) error { return o.Remove("metadata", "annotations") }
+	if broken := examined(t, object, counts, forgets).Broken; broken == nil || broken.Law != "L8 deterministic" {
+		t.Errorf("a count of the calls breaks %v", broken)
+	}
+	if broken := examined(t, object, same, func(o *jsondoc.Object) error { return o.Remove("list") }).Broken; broken != nil {
+		t.Errorf("a difference is said twice: %v", broken)
+	}
 }
 
 func thingsBy(to, back func(o *jsondoc.Object) error) *converters.Kind {
