@@ -29,8 +29,8 @@ type WebhookOptions struct {
 
 // Webhook holds a running webhook, in any language, to what kube-apiserver requires of its answers,
 // and to the laws that do not depend on how a webhook keeps values. The checks are those of
-// `webhookd fuzz --server`. The URL is that which kube-apiserver would post to, over HTTPS or HTTP.
-// A handler in Go is tested by that of its httptest.Server. The CRD is the text of one
+// `webhookd compare --server`. The URL is that which kube-apiserver would post to, over HTTPS or
+// HTTP. A handler in Go is tested by that of its httptest.Server. The CRD is the text of one
 // CustomResourceDefinition.
 //
 // Each check is a subtest of its name, so `go test -skip` leaves one out. It fails with the

@@ -177,7 +177,7 @@ func TestCompareUsage(t *testing.T) {
 }
 
 // An object is posted in a review of its own, and what the webhook changes is a diff.
-func TestReviewOfAnObject(t *testing.T) {
+func TestCompareAnObject(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "webhook")
 	server := httptest.NewUnstartedServer(http.HandlerFunc(engineWebhook))
@@ -199,14 +199,13 @@ func TestReviewOfAnObject(t *testing.T) {
 		stderr string
 	}{
 		{"a diff", []string{"-f", "engine.yaml", "--to", "v1beta1", trust}, 0, []string{"-apiVersion: example.com/v1\n", "+apiVersion: example.com/v1beta1\n", "-  watts: 7\n", "-  owner: b\n", "+  power: 7\n", "engine.yaml (v1beta1)\n"}, ""},
-		{"colors", []string{"engine.yaml", "--to=v1beta1", "--color=always", trust}, 0, []string{"\x1b[31m-apiVersion: example.com/v1\x1b[0m\n", "\x1b[32m+  power: 7\x1b[0m\n"}, ""},
-		{"a refusal", []string{"large.yaml", "--to", "v1beta1", trust}, 1, nil, "large.yaml: review failed: too much"},
-		{"another group", []string{"engine.yaml", "--to", "other.io/v1beta1", trust}, 1, nil, "not of the group of --to: Engine.example.com"},
-		{"an unknown CA", []string{"engine.yaml", "--to", "v1beta1"}, 1, nil, "hint: give the CA of the webhook's certificate with --ca-file"},
+		{"colors", []string{"-f", "engine.yaml", "--to=v1beta1", "--color=always", trust}, 0, []string{"\x1b[31m-apiVersion: example.com/v1\x1b[0m\n", "\x1b[32m+  power: 7\x1b[0m\n"}, ""},
+		{"a refusal", []string{"-f", "large.yaml", "--to", "v1beta1", trust}, 1, nil, `large.yaml: answer is "Failed", not "Success": too much`},
+		{"an unknown CA", []string{"-f", "engine.yaml", "--to", "v1beta1"}, 1, nil, "hint: give the CA of the webhook's certificate with --ca-file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			args := []string{"review", "--server", server.URL + "/convert"}
+			args := []string{"compare", "--server", server.URL + "/convert"}
 			for _, arg := range tt.args {
 				if strings.HasSuffix(arg, ".yaml") {
 					arg = filepath.Join(dir, arg)

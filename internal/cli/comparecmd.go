@@ -23,6 +23,8 @@ const comparedObjects = 200
 type compareOptions struct {
 	ruled            ruleFlags
 	theirs           serverFlags
+	files, skip      []string
+	to               string
 	with, withCAFile string
 	live             liveFlags
 	drops            []string
@@ -33,8 +35,8 @@ type compareOptions struct {
 func newCompareCommand(p *program) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
-		Use:   "compare {RULES... | --with URL} [--crd PATH] [--server URL] [--live] [-n COUNT] [--seed SEED] [--kind KIND.GROUP]",
-		Short: "Compare rules or another webhook with the webhook in place",
+		Use:   "compare [RULES... | --with URL | -f FILE --to VERSION] [--crd PATH] [--server URL] [--live] [-n COUNT] [--seed SEED] [--kind KIND.GROUP]",
+		Short: "Check a running webhook, or compare it with rules",
 		Long: `Convert the same objects by the webhook in place (theirs) and by rules or another webhook (ours), to each version and back,
 and print by field where they differ. The objects are random ones, made of the schemas, and with --live those of a cluster.
 
@@ -50,10 +52,19 @@ a webhook adds are its own matter and are not compared.
 Values are printed only with --show-values, with a small object for each difference. The exit code is 0 if there is no
 difference, 1 if there is one or something failed, and 2 if the command line is wrong.
 
+With --server alone there is nothing to compare it with, so the webhook is checked: what kube-apiserver requires of an answer,
+and the laws of conversion that do not depend on how a webhook keeps values. It may be of any author and in any language. The
+result is a table of the checks, and for each that fails the smallest object that was found. A check for which there is
+nothing to test does not fail; --skip leaves one out.
+
+With -f and --to it posts the objects in files to --server, and prints as a diff what the webhook makes of them.
+
 RBAC: get of the CRD; list of the objects with --live; for a Service get of it, list of pods, and create of pods/portforward
 in its namespace.`,
 		Example: `  webhookd compare rules.yaml --crd crd.yaml --server https://localhost:9443/convert --ca-file ca.crt
   webhookd compare rules.yaml --live --context staging
+  webhookd compare --server https://localhost:9443/convert --ca-file ca.crt --crd crds/
+  webhookd compare -f crontab.yaml --to v1 --server https://localhost:9443/convert --ca-file ca.crt
   webhookd compare --with https://localhost:9443/crdconvert --crd crd.yaml --live --show-values`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("seed") {
@@ -62,6 +73,12 @@ in its namespace.`,
 			if err := o.check(cmd.Flags()); err != nil {
 				return usage(err, "")
 			}
+			switch {
+			case len(o.files) > 0:
+				return p.postFiles(cmd.Context(), &o)
+			case o.checks():
+				return p.checkWebhook(cmd.Context(), &o)
+			}
 			return p.compareWebhooks(cmd.Context(), &o)
 		},
 	}
@@ -69,23 +86,34 @@ in its namespace.`,
 	flags.SortFlags = false
 	o.ruled.add(flags)
 	flags.Lookup("rules").Usage += "; same as an argument"
-	rulesAfter(cmd, "with")
+	filesAfter(cmd, "rules")
 	flags.StringVar(&o.with, "with", "", "compare with the webhook at this `URL` instead of rules")
 	flags.StringVar(&o.withCAFile, "with-ca-file", "", "`file` with the CAs of its certificate, in PEM (default those of the system)")
 	o.theirs.add(flags, "`URL` of the webhook in place (default what the CRD in the cluster names)")
 	flags.Uint64VarP(&o.count, "objects", "n", comparedObjects, "`count` of random objects for each version; 0 with --live for live objects only")
 	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default a random one)")
 	flags.StringVar(&o.kind, "kind", "", "only this kind, as `KIND.GROUP` (default all)")
-	addDrops(flags, &o.drops, "is not compared")
+	addDrops(flags, &o.drops, "is not compared, or that a checked webhook loses on purpose")
+	flags.StringArrayVar(&o.skip, "skip", nil, "`name` of a check that is left out; may be given more than once")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder of objects to post, - for stdin; may be given more than once")
+	flags.StringVar(&o.to, "to", "", "with --filename: the `version` to convert to")
 	o.live.add(flags, "compare the objects of a cluster, too; it needs get and list only")
 	flags.Lookup("show-values").Usage = "print values, and not only names, paths and counts"
 	return cmd
 }
 
+// checks reports whether there is a webhook, and nothing to compare it with.
+func (o *compareOptions) checks() bool {
+	return o.theirs.server != "" && len(o.ruled.rules) == 0 && o.with == "" && !o.live.on
+}
+
 // check reports everything that is wrong with the flags.
 func (o *compareOptions) check(flags *pflag.FlagSet) error {
 	_, dropErr := parseDrops(o.drops)
-	problems := []error{o.ruled.checkStdin(), dropErr}
+	problems := []error{o.ruled.checkStdin(o.files...), dropErr, o.checkSkips(), o.checkFiles(flags)}
+	if !o.checks() {
+		problems = append(problems, noUse(flags, "to compare", "skip"))
+	}
 	switch {
 	case o.with != "" && len(o.ruled.rules) > 0:
 		problems = append(problems, errors.New("both rules and a webhook: give --rules or --with"))
@@ -95,7 +123,7 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 	default:
 		problems = append(problems, noUse(flags, "without --with", "with-ca-file"))
 	}
-	if o.with != "" && len(o.ruled.crds) == 0 {
+	if (o.with != "" || o.checks() && len(o.files) == 0) && len(o.ruled.crds) == 0 {
 		problems = append(problems, errors.New("no schemas to compare by: give the file or folder of the CRDs with --crd"))
 	}
 	if o.theirs.server != "" {
@@ -119,6 +147,16 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 		problems = append(problems, o.live.check(flags))
 	}
 	return errors.Join(problems...)
+}
+
+func (o *compareOptions) checkFiles(flags *pflag.FlagSet) error {
+	switch {
+	case len(o.files) == 0:
+		return noUse(flags, "without --filename", "to")
+	case o.theirs.server == "" || o.to == "":
+		return errors.New("objects without a webhook or a version, give --server and --to: --filename")
+	}
+	return noUse(flags, "with --filename", "rules", "crd", "with", "live", "objects", "seed", "kind", "drop", "skip")
 }
 
 // ours is the endpoint of --with.

@@ -119,21 +119,6 @@ func filesAfter(cmd *cobra.Command, flag string) {
 	}
 }
 
-// rulesAfter makes the arguments of a verb rules, or CRDs if a flag is given with which rules are
-// of no use.
-func rulesAfter(cmd *cobra.Command, without string) {
-	filesAfter(cmd, "rules")
-	rules := cmd.Args
-	filesAfter(cmd, "crd")
-	crds := cmd.Args
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if cmd.Flags().Changed(without) {
-			return crds(cmd, args)
-		}
-		return rules(cmd, args)
-	}
-}
-
 // oneFile makes the argument of a verb the value of --filename.
 func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 || len(args) == 1 && cmd.Flags().Changed("filename") {

@@ -27,7 +27,7 @@ const defaultObjects = 2000
 func newFuzzCommand(p *program) *cobra.Command {
 	var o fuzzOptions
 	cmd := &cobra.Command{
-		Use:   "fuzz [RULES... | --server URL] --crd PATH [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
+		Use:   "fuzz [RULES...] --crd PATH [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Check the laws of conversion on random objects",
 		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: a round trip gives the same
 object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. Objects are converted
@@ -49,23 +49,13 @@ Notes follow if all laws hold. They say why there are fewer or poorer objects th
 validation rules that chance does not meet, or a schema that allows few objects. They also count the valid objects that
 become objects which the other version refuses, by path and cause. Notes do not change the exit code.
 
-With --server it tests a running webhook instead, of any author and in any language. It needs the CRDs only. Each check is
-made by itself: what kube-apiserver requires of an answer, and the laws that do not depend on how a webhook keeps values.
-The result is a table of the checks, and for each that fails the smallest object that was found. The exit code is 1 if any
-check fails. A check for which there is nothing to test does not fail; --skip leaves one out.`,
+webhookd compare --server tests a running webhook of any author.`,
 		Example: `  webhookd fuzz rules.yaml --crd crd.yaml
   webhookd fuzz conversions/ --for 30s --kind CronTab.stable.example.com
-  webhookd fuzz --crd crds/ -n 20000 --seed 7
-  webhookd fuzz --server https://localhost:9443/convert --ca-file ca.crt --crd crds/`,
+  webhookd fuzz --crd crds/ -n 20000 --seed 7`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.set(cmd.Flags())
-			if o.webhook.server != "" {
-				if err := o.check(cmd.Flags()); err != nil {
-					return err
-				}
-				return p.fuzzServer(cmd.Context(), &o)
-			}
-			if err := o.check(cmd.Flags()); err != nil {
+			if err := o.check(); err != nil {
 				return err
 			}
 			return p.fuzz(cmd.Context(), &o)
@@ -75,12 +65,8 @@ check fails. A check for which there is nothing to test does not fail; --skip le
 	flags.SortFlags = false
 	o.ruled.add(flags)
 	flags.Lookup("rules").Usage += "; same as an argument"
-	rulesAfter(cmd, "server")
-	o.webhook.add(flags, "test the webhook at this `URL` instead, such as https://localhost:9443/convert")
-	flags.StringArrayVar(&o.skip, "skip", nil, "`name` of a check that --server leaves out; may be given more than once")
-	addDrops(flags, &o.drops, "the webhook of --server loses on purpose")
-	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "`count` of objects for each version, 0 for no limit but the time of --for; with --server the default is "+
-		fmt.Sprint(serverObjects))
+	filesAfter(cmd, "rules")
+	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "`count` of objects for each version, 0 for no limit but the time of --for")
 	flags.DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")
 	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default a random one)")
 	flags.StringVar(&o.kind, "kind", "", "only this kind, as `KIND.GROUP` (default all)")
@@ -89,23 +75,16 @@ check fails. A check for which there is nothing to test does not fail; --skip le
 
 // fuzzOptions are the flags of fuzz.
 type fuzzOptions struct {
-	ruled   ruleFlags
-	webhook serverFlags
-	skip    []string
-	drops   []string
-	count   uint64
-	time    time.Duration
-	seed    uint64
-	kind    string
+	ruled ruleFlags
+	count uint64
+	time  time.Duration
+	seed  uint64
+	kind  string
 }
 
 // set fills in the defaults that depend on other flags.
 func (o *fuzzOptions) set(flags *pflag.FlagSet) {
-	switch {
-	case flags.Changed("objects"):
-	case o.webhook.server != "":
-		o.count = serverObjects
-	case o.time > 0:
+	if o.time > 0 && !flags.Changed("objects") {
 		o.count = 0
 	}
 	if !flags.Changed("seed") {
@@ -114,17 +93,12 @@ func (o *fuzzOptions) set(flags *pflag.FlagSet) {
 }
 
 // check reports everything that is wrong with the flags.
-func (o *fuzzOptions) check(flags *pflag.FlagSet) error {
+func (o *fuzzOptions) check() error {
 	var problems []error
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) == 0 {
 		problems = append(problems, errors.New("no schemas to make objects from: give the file or folder of the CRDs with --crd"))
 	}
 	problems = append(problems, o.ruled.check())
-	if o.webhook.server == "" {
-		problems = append(problems, noUse(flags, "without --server", "ca-file", "skip", "drop"))
-	} else {
-		problems = append(problems, noUse(flags, "with --server, which converts random objects", "rules"), o.checkServer())
-	}
 	if o.time < 0 {
 		problems = append(problems, errors.New("negative time limit: give a duration such as 30s: --for"))
 	}

@@ -26,7 +26,7 @@ func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *diagn
 		fmt.Fprintf(&out, "remedy: %s\n", remedy)
 	}
 	writeObject(&out, v)
-	fmt.Fprintf(&out, "seed: %d\nagain: %s\n", v.Seed, o.again(kind.Name(), v.Seed, v.Index+1))
+	fmt.Fprintf(&out, "seed: %d\nagain: %s\n", v.Seed, again("fuzz", &o.ruled, kind.Name(), v.Seed, v.Index+1))
 	_, err := p.stdout.Write(out.Bytes())
 	return err
 }
@@ -67,24 +67,18 @@ func writeYAML(out *bytes.Buffer, object []byte) {
 	}
 }
 
-// again returns the command that reproduces what was found.
-func (o *fuzzOptions) again(kind string, seed, objects uint64) string {
-	words := []string{"webhookd", "fuzz"}
-	if o.webhook.server != "" {
-		words = append(words, "--server", serve.ShellWord(o.webhook.server))
+// again returns the command that reproduces what a verb has found.
+func again(verb string, ruled *ruleFlags, kind string, seed, objects uint64, more ...string) string {
+	words := append([]string{"webhookd", verb}, more...)
+	for _, path := range ruled.rules {
+		words = append(words, "--rules", path)
 	}
-	if o.webhook.caFile != "" {
-		words = append(words, "--ca-file", serve.ShellWord(o.webhook.caFile))
-	}
-	for _, path := range o.drops {
-		words = append(words, "--drop", serve.ShellWord(path))
-	}
-	for _, path := range o.ruled.rules {
-		words = append(words, "--rules", serve.ShellWord(path))
-	}
-	for _, path := range o.ruled.crds {
-		words = append(words, "--crd", serve.ShellWord(path))
+	for _, path := range ruled.crds {
+		words = append(words, "--crd", path)
 	}
 	words = append(words, "--kind", kind, "--seed", fmt.Sprint(seed), "-n", fmt.Sprint(objects))
+	for i, word := range words {
+		words[i] = serve.ShellWord(word)
+	}
 	return strings.Join(words, " ")
 }

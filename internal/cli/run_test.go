@@ -47,7 +47,7 @@ func TestErrorsAreReported(t *testing.T) {
 		{"rules that are not there", []string{"fuzz", "x.yaml"}, nil, "", result{2, "", "webhookd: cannot read rules: no such file or directory, give their file or folder with --rules: x.yaml\n"}},
 		{"CRDs that are not there", []string{"suggest", "x.yaml"}, nil, "", result{2, "", "webhookd: cannot read CRDs: no such file or directory, give their file or folder with --crd: x.yaml\n"}},
 		{"several files for one", []string{"crd", "wire", "a.yaml", "b.yaml"}, nil, "", result{2, "", "webhookd: several files, name one: \"b.yaml\"\n"}},
-		{"objects without a webhook", []string{"review", "x.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: of no use without a running webhookd, give --server or --service: --to\n"}},
+		{"objects without a webhook", []string{"compare", "-f", "x.yaml", "--to", "v1", "--crd", "x"}, nil, "", result{2, "", "webhookd: objects without a webhook or a version, give --server and --to: --filename\n"}},
 		{"files and probes", []string{"review", "x.yaml", "--probe", "empty", "--server", "http://a"}, nil, "", result{2, "", "webhookd: both files and test reviews: give files or --probe\n"}},
 		{"argument that is none", []string{"version", "x"}, nil, "", result{2, "", "webhookd: version takes no arguments, only flags: \"x\"\nhint: webhookd version --help lists the flags\n"}},
 		{"no number", []string{"fuzz", "-n", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},

@@ -23,12 +23,11 @@ func TestConnectionsFailWithARemedy(t *testing.T) {
 		args []string
 		want string
 	}{
-		"nothing listens":   {[]string{"--server", strings.Replace(gone.URL, "http:", "https:", 1), "--to", "v1"}, "start the webhook, or give the port"},
-		"HTTP":              {[]string{"--server", strings.Replace(plain.URL, "http:", "https:", 1), "--to", "v1"}, "this port speaks HTTP"},
-		"an unknown CA":     {[]string{"--server", secure.URL, "--to", "v1"}, "give the CA of the webhook's certificate with --ca-file"},
-		"without --to":      {[]string{"--server", secure.URL}, "give the CA of the webhook's certificate with --ca-file"},
-		"another name":      {[]string{"--server", strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), "--ca-file", ca, "--to", "v1"}, "give a host or a Service that the certificate names"},
-		"an object, posted": {[]string{"--server", secure.URL, "--ca-file", ca}, "for an object give the version"},
+		"nothing listens":   {[]string{"--server", strings.Replace(gone.URL, "http:", "https:", 1)}, "start the webhook, or give the port"},
+		"HTTP":              {[]string{"--server", strings.Replace(plain.URL, "http:", "https:", 1)}, "this port speaks HTTP"},
+		"an unknown CA":     {[]string{"--server", secure.URL}, "give the CA of the webhook's certificate with --ca-file"},
+		"another name":      {[]string{"--server", strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), "--ca-file", ca}, "give a host or a Service that the certificate names"},
+		"an object, posted": {[]string{"--server", secure.URL, "--ca-file", ca}, "this is an object, not a review: webhookd compare -f"},
 		"an object":         {nil, "this is an object, not a review"},
 	} {
 		t.Run(name, func(t *testing.T) {

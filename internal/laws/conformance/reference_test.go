@@ -41,7 +41,7 @@ const head = `# Checks of a conversion webhook
 
 <!-- Generated from internal/laws/conformance by make generate -->
 
-` + "`webhookd fuzz --server URL` and `conversiontest.Webhook` [make these checks](../how-to/test-any-webhook.md)." + `
+` + "`webhookd compare --server URL` and `conversiontest.Webhook` [make these checks](../how-to/test-any-webhook.md)." + `
 If one fails, they print what happens to users.
 
 `

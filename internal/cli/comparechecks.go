@@ -17,29 +17,21 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// serverObjects is how many objects of each version every check of a webhook takes.
-const serverObjects = 100
-
-// checkServer reports what is wrong with the flags of a webhook.
-func (o *fuzzOptions) checkServer() error {
-	_, err := o.webhook.endpoint()
-	problems := []error{err}
-	if o.count == 0 {
-		problems = append(problems, errors.New("with --server each check takes a number of objects, write 1 at least: --objects 0"))
-	}
+// checkSkips reports names of checks that there are not.
+func (o *compareOptions) checkSkips() error {
+	var problems []error
 	names := conformance.Names()
 	for _, name := range o.skip {
 		if !slices.Contains(names, name) {
 			problems = append(problems, fmt.Errorf("no such check, %s: --skip %q", didyoumean.Hint(name, names, "the checks are "+strings.Join(names, ", ")), name))
 		}
 	}
-	_, err = parseDrops(o.drops)
-	return errors.Join(append(problems, err)...)
+	return errors.Join(problems...)
 }
 
-// fuzzServer tests a webhook with the objects of each CRD.
-func (p *program) fuzzServer(ctx context.Context, o *fuzzOptions) error {
-	endpoint, err := o.webhook.endpoint()
+// checkWebhook tests a webhook with the objects of each CRD.
+func (p *program) checkWebhook(ctx context.Context, o *compareOptions) error {
+	endpoint, err := o.theirs.endpoint()
 	if err != nil {
 		return usage(err, "")
 	}
@@ -57,8 +49,6 @@ func (p *program) fuzzServer(ctx context.Context, o *fuzzOptions) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := withLimit(ctx, o.time)
-	defer cancel()
 	failed := false
 	for i, crd := range crds {
 		name := crd.GroupKind().String()
@@ -69,10 +59,10 @@ func (p *program) fuzzServer(ctx context.Context, o *fuzzOptions) error {
 		}.Run(ctx, o.skip...)
 		progress.clear()
 		switch {
-		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return fmt.Errorf("not all checks were made in time, give it more with --for, or fewer objects with --objects: %s", name)
+		case ctx.Err() != nil:
+			return errors.New("interrupted")
 		case err != nil:
-			return fmt.Errorf("%w: %s, asked for objects of %s", err, o.webhook.server, name)
+			return fmt.Errorf("%w: %s, asked for objects of %s", err, o.theirs.server, name)
 		}
 		if i > 0 {
 			fmt.Fprintln(p.stdout)
@@ -111,7 +101,7 @@ func convertedCRDs(all []*crdschema.CRD, only string) ([]*crdschema.CRD, error) 
 }
 
 // printResults prints the score, the table of the checks, and what has failed.
-func (p *program) printResults(o *fuzzOptions, kind string, results []conformance.Result) error {
+func (p *program) printResults(o *compareOptions, kind string, results []conformance.Result) error {
 	var out, details bytes.Buffer
 	passed, failed := 0, 0
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
@@ -122,7 +112,7 @@ func (p *program) printResults(o *fuzzOptions, kind string, results []conformanc
 			failed++
 			fmt.Fprintf(table, "%s\tFAIL\t%d of %d fail\n", r.Name, r.Failed, r.Objects)
 			writeFailure(&details, r)
-			fmt.Fprintf(&details, "again: %s\n", o.again(kind, o.seed, cmp.Or(r.First.Index+1, 1)))
+			fmt.Fprintf(&details, "again: %s\n", again("compare", &o.ruled, kind, o.seed, cmp.Or(r.First.Index+1, 1), o.words()...))
 		case r.Untested != "":
 			fmt.Fprintf(table, "%s\t-\t%s\n", r.Name, r.Untested)
 		default:
@@ -150,4 +140,16 @@ func writeFailure(out *bytes.Buffer, r *conformance.Result) {
 	if v.Object != nil {
 		writeObject(out, v)
 	}
+}
+
+// words are the flags of the webhook, for a command that is printed.
+func (o *compareOptions) words() []string {
+	words := []string{"--server", o.theirs.server}
+	if o.theirs.caFile != "" {
+		words = append(words, "--ca-file", o.theirs.caFile)
+	}
+	for _, path := range o.drops {
+		words = append(words, "--drop", path)
+	}
+	return words
 }

@@ -41,7 +41,7 @@ func exampleWebhook(t *testing.T, change func(answer []byte) []byte) (url, caFil
 	return server.URL + "/convert", caFile
 }
 
-func TestFuzzServer(t *testing.T) {
+func TestCheckWebhook(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
@@ -65,7 +65,7 @@ func TestFuzzServer(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			url, ca := exampleWebhook(t, test.change)
-			args := []string{"fuzz", "--server", url, "--ca-file", ca, "--crd", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "-n", "10"}
+			args := []string{"compare", "--server", url, "--ca-file", ca, "--crd", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "-n", "10"}
 			got := runWith(t, nil, strings.NewReader(""), slices.Concat(args, test.skip)...)
 			if got.Code != test.code || got.Stderr != "" || !strings.Contains(got.Stdout, test.want) {
 				t.Errorf("got %+v, want exit code %d and %s", got, test.code, test.want)
@@ -75,10 +75,10 @@ func TestFuzzServer(t *testing.T) {
 }
 
 // The command that is printed finds the same.
-func TestFuzzServerAgain(t *testing.T) {
+func TestCheckWebhookAgain(t *testing.T) {
 	t.Parallel()
 	url, ca := exampleWebhook(t, func(answer []byte) []byte { return bytes.ReplaceAll(answer, []byte(`"host"`), []byte(`"hoost"`)) })
-	args := []string{"fuzz", "--server", url, "--ca-file", ca, "--crd", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "-n", "10"}
+	args := []string{"compare", "--server", url, "--ca-file", ca, "--crd", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "-n", "10"}
 	first := runWith(t, nil, strings.NewReader(""), args...)
 	_, after, found := strings.Cut(first.Stdout, "\nagain: webhookd ")
 	command, _, _ := strings.Cut(after, "\n")
@@ -96,28 +96,31 @@ func TestFuzzServerAgain(t *testing.T) {
 	}
 }
 
-func TestFuzzServerUsage(t *testing.T) {
+func TestCheckWebhookUsage(t *testing.T) {
 	t.Parallel()
 	const crd = "../../examples/crds/crontabs.example.com.yaml"
 	for want, args := range map[string][]string{
 		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --server": {"--server", "localhost:9443", "--crd", crd},
 		`no such check, did you mean order?: --skip "ordr"`:                                                   {"--server", "https://localhost/", "--crd", crd, "--skip", "ordr"},
-		"of no use with --server, which converts random objects: --rules":                                     {"--server", "https://localhost/", "--crd", crd, "--rules", "x"},
-		"of no use without --server: --ca-file, --skip, --drop":                                               {"--crd", crd, "--ca-file", "x", "--skip", "uid", "--drop", ".spec"},
+		"of no use to compare: --skip":                                                                        {"--server", "https://localhost/", "--crd", crd, "--rules", "x", "--skip", "uid"},
+		"no schemas to compare by":                                                                            {"--server", "https://localhost/"},
+		"of no use without --filename: --to":                                                                  {"--server", "https://localhost/", "--crd", crd, "--to", "v1"},
+		"objects without a webhook or a version, give --server and --to: --filename":                          {"-f", "x", "--to", "v1"},
+		"of no use with --filename: --crd":                                                                    {"--server", "https://localhost/", "--crd", crd, "-f", "x", "--to", "v1"},
 		"not a path, write it as rules do":                                                                    {"--server", "https://localhost/", "--crd", crd, "--drop", "spec"},
-		"each check takes a number of objects":                                                                {"--server", "https://localhost/", "--crd", crd, "-n", "0"},
+		"nothing to compare: write 1 object at least":                                                         {"--server", "https://localhost/", "--crd", crd, "-n", "0"},
 	} {
-		got := runWith(t, nil, strings.NewReader(""), append([]string{"fuzz"}, args...)...)
+		got := runWith(t, nil, strings.NewReader(""), append([]string{"compare"}, args...)...)
 		if got.Code != 2 || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%q: got %+v, want exit code 2 and %s", args, got, want)
 		}
 	}
 }
 
-func TestFuzzServerOfAnUnknownCA(t *testing.T) {
+func TestCheckWebhookOfAnUnknownCA(t *testing.T) {
 	t.Parallel()
 	url, _ := exampleWebhook(t, func(answer []byte) []byte { return answer })
-	got := runWith(t, nil, strings.NewReader(""), "fuzz", "--server", url, "--crd", "../../examples/crds/crontabs.example.com.yaml", "-n", "1")
+	got := runWith(t, nil, strings.NewReader(""), "compare", "--server", url, "--crd", "../../examples/crds/crontabs.example.com.yaml", "-n", "1")
 	const hint = "hint: give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret\n"
 	if got.Code != 1 || !strings.HasSuffix(got.Stderr, hint) {
 		t.Errorf("got %+v, want exit code 1 and %s", got, hint)
