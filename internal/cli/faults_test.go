@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/crdconvert/webhookd/internal/serve"
 )
 
 const emptyReview = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":"example.com/v1","objects":[]}}`
@@ -143,7 +141,7 @@ func TestABrokenLogEndsNothing(t *testing.T) {
 	client := insecureClient(t)
 	for range 5 {
 		postReview(t, client, address, emptyReview)
-		<-time.After(2 * serve.LogDelay) // so that each line is written on its own
+		<-time.After(100 * time.Millisecond) // so that each line is written on its own
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -98,9 +98,8 @@ type Result struct {
 	Message  string
 	// BytesIn and BytesOut are the sizes of the bodies.
 	BytesIn, BytesOut int
-	// Duration is the time from the complete body to the complete answer, and At its end.
+	// Duration is the time from the complete body to the complete answer.
 	Duration time.Duration
-	At       time.Time
 }
 
 // A Panic describes a panic of a converter. It has no value of the object.
@@ -187,7 +186,7 @@ func (c *conversion) report(ctx context.Context, err error, took time.Duration) 
 	r := Result{
 		UID: c.loggableUID(), Pair: c.batch.first,
 		Objects: len(c.envelope.objects), Failed: c.failed, Message: c.message,
-		Rejected: err, BytesIn: c.bytesIn, Duration: took, At: c.now,
+		Rejected: err, BytesIn: c.bytesIn, Duration: took,
 	}
 	if err == nil {
 		r.BytesOut = c.out.Len()

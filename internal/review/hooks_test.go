@@ -105,7 +105,6 @@ func TestHooks(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var got record
-				began := time.Now()
 				slow := converters.Func(func(context.Context, *jsondoc.Object, string, string) error {
 					<-time.After(time.Second)
 					return nil
@@ -123,7 +122,6 @@ func TestHooks(t *testing.T) {
 						want.Duration += d
 					}
 				}
-				want.At = began.Add(want.Duration)
 				if diff := cmp.Diff([]review.Result{want}, got.Results); diff != "" {
 					t.Errorf("results (-want +got):\n%s", diff)
 				}
@@ -174,8 +172,8 @@ func TestRefusedBodiesTakeTime(t *testing.T) {
 	} {
 		var got record
 		_, _ = newReviewer(t, all(), got.hooks()).Review(t.Context(), nil, body)
-		if len(got.Results) != 1 || got.Results[0].Duration <= 0 || got.Results[0].At.IsZero() {
-			t.Errorf("%s: got %+v, want one result with a duration and its time", name, got.Results)
+		if len(got.Results) != 1 || got.Results[0].Duration <= 0 {
+			t.Errorf("%s: got %+v, want one result with a duration", name, got.Results)
 		}
 	}
 }

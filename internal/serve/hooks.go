@@ -11,16 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
-// A reviewLogger is a reviewLog, or the reviewQueue in front of it.
-type reviewLogger interface {
-	reviewDone(ctx context.Context, r review.Result)
-	panicked(ctx context.Context, p review.Panic)
-	stuck(kind string, more int)
-	costLimited(pair review.Pair, objects int)
-}
-
 // reviewHooks returns hooks that count and log each review.
-func reviewHooks(m *metrics.Metrics, logged reviewLogger) review.Hooks {
+func reviewHooks(m *metrics.Metrics, logged *reviewLog) review.Hooks {
 	counted := m.Review()
 	return review.Hooks{
 		ReviewDone: func(ctx context.Context, r review.Result) {

@@ -73,9 +73,6 @@ func (l *reviewLog) write(r *review.Result) {
 	if entry == nil {
 		return
 	}
-	if !r.At.IsZero() {
-		entry.Time = r.At
-	}
 	all := l.fields.Get().(*[10]zapcore.Field) //nolint:forcetypeassert // New's
 	fields := all[:0]
 	fields = append(fields, zap.String("uid", r.UID))

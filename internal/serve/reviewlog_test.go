@@ -1,14 +1,12 @@
 package serve
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -188,7 +186,7 @@ func BenchmarkHooks(b *testing.B) {
 			out := NewLogWriter(io.Discard)
 			defer out.Close()
 			log := newReviewLog(newLogger(out, zapcore.InfoLevel, Console{}), wanted)
-			hooks := reviewHooks(metrics.New(metrics.Build{}), newReviewQueue(log, out))
+			hooks := reviewHooks(metrics.New(metrics.Build{}), log)
 			r, durations := exampleResult(), []time.Duration{20 * time.Microsecond}
 			ctx := context.WithoutCancel(b.Context())
 			b.ReportAllocs()
@@ -197,40 +195,5 @@ func BenchmarkHooks(b *testing.B) {
 				hooks.ReviewDone(ctx, r)
 			}
 		})
-	}
-}
-
-// Waiting reviews are logged soon, with their own time.
-func TestQueuedReviewsAreWrittenSoon(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		out := newPipe()
-		w := NewLogWriter(out)
-		defer w.Close()
-		queue := newReviewQueue(newReviewLog(newLogger(w, zapcore.InfoLevel, Console{}), config.LogAllReviews), w)
-		r := exampleResult()
-		r.At = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-		queue.reviewDone(t.Context(), r)
-		advance(LogDelay)
-		lines := out.written()
-		if len(lines) != 1 || !strings.Contains(lines[0], `"ts":"2026-01-02T03:04:05.000000006Z"`) {
-			t.Fatalf("got %q, want one line with the time of the review", lines)
-		}
-	})
-}
-
-func TestReviewsBeyondTheQueueAreDropped(t *testing.T) {
-	t.Parallel()
-	stuck := &LogWriter{wake: make(chan struct{}, 1), full: make(chan struct{}, 1)} // without its goroutine
-	queue := newReviewQueue(newReviewLog(newLogger(stuck, zapcore.InfoLevel, Console{}), config.LogAllReviews), stuck)
-	for range queueBound + 2 {
-		queue.reviewDone(t.Context(), exampleResult())
-	}
-	if got := stuck.Dropped(); got != 2 {
-		t.Errorf("%d lines dropped, want 2", got)
-	}
-	queue.drain()
-	if got := bytes.Count(stuck.pending, []byte("\n")); got+int(stuck.Dropped())-2 != queueBound {
-		t.Errorf("%d lines of %d reviews, %d dropped", got, queueBound, stuck.Dropped()-2)
 	}
 }

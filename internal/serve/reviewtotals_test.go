@@ -75,19 +75,18 @@ func TestReviewsAreSummedUpEachMinute(t *testing.T) {
 		w := NewLogWriter(out)
 		defer w.Close()
 		log := newReviewLog(newLogger(w, zapcore.InfoLevel, Console{}), config.LogFailedReviews)
-		queue := newReviewQueue(log, w)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go every(ctx, summaryInterval, log.summarize)
 		for i := range 5000 {
 			r := exampleResult()
 			r.Objects, r.Duration = 2, time.Duration(i)*time.Microsecond
-			queue.reviewDone(ctx, r)
+			log.reviewDone(ctx, r)
 		}
 		other := exampleResult()
 		other.Pair.Kind, other.Message, other.Failed, other.Objects = "Database.example.com", "no port", 3, 4
-		queue.reviewDone(ctx, other)
-		queue.reviewDone(ctx, review.Result{Rejected: errors.New("request without a uid")})
+		log.reviewDone(ctx, other)
+		log.reviewDone(ctx, review.Result{Rejected: errors.New("request without a uid")})
 		want := []any{
 			map[string]any{"kind": "CronTab.example.com", "reviews": 5000.0, "failedReviews": 0.0, "objects": 10000.0, "failed": 0.0, "slowestMicros": 4999.0},
 			map[string]any{"kind": "Database.example.com", "reviews": 1.0, "failedReviews": 1.0, "objects": 4.0, "failed": 3.0, "slowestMicros": 42.0},
@@ -101,7 +100,7 @@ func TestReviewsAreSummedUpEachMinute(t *testing.T) {
 		if diff := cmp.Diff(want, summaries(t, out)); diff != "" {
 			t.Error(diff)
 		}
-		queue.reviewDone(ctx, exampleResult())
+		log.reviewDone(ctx, exampleResult())
 		advance(summaryInterval)
 		if got := summaries(t, out); len(got) != 4 {
 			t.Errorf("%d summaries, want one more for the review since: %v", len(got), got)

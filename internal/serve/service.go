@@ -51,7 +51,7 @@ type service struct {
 
 	memory  int64 // the runtime's memory limit in bytes, or 0
 	logger  *zap.Logger
-	reviews *reviewQueue // in front of the logger
+	reviews *reviewLog // in front of the logger
 	rules   *ruleWatch
 	source  *certificateSource
 	server  *server.Server
@@ -83,7 +83,7 @@ func newService(ctx context.Context, o Options) (*service, error) {
 		!c.SelfSigned && source.Served().Generation == "" {
 		logger.Warn("tls-dir is not the mount of a whole Secret; a subPath mount never gets a renewed certificate", zap.String("tlsDir", c.TLSDir))
 	}
-	reviews := newReviewQueue(newReviewLog(logger, c.LogReviews), o.Log)
+	reviews := newReviewLog(logger, c.LogReviews)
 	hooks := reviewHooks(m, reviews)
 	hooks.UnknownFields = rules.unknownFields
 	m.WatchCRDs(rules.outdated)
@@ -105,7 +105,7 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	s := &service{
 		Options: o, memory: memory, logger: logger, reviews: reviews, rules: rules, source: source, server: srv,
 		watch: &configWatch{
-			loaded: o.Loaded, text: o.Text, level: level, want: reviews.log.want, logger: logger, reloaded: m.ConfigReloaded,
+			loaded: o.Loaded, text: o.Text, level: level, want: reviews.want, logger: logger, reloaded: m.ConfigReloaded,
 		},
 	}
 	if c.SelfSigned {
@@ -126,7 +126,7 @@ func (s *service) run(ctx context.Context) error {
 	})
 	wg.Go(func() { s.watch.run(background) })
 	wg.Go(func() { s.rules.run(background) })
-	wg.Go(func() { every(background, summaryInterval, s.reviews.log.summarize) })
+	wg.Go(func() { every(background, summaryInterval, s.reviews.summarize) })
 	wg.Go(func() { s.reloadOnSignal(background) })
 	wg.Go(func() {
 		select {
@@ -139,8 +139,7 @@ func (s *service) run(ctx context.Context) error {
 	stop()
 	wg.Wait()
 	if err == nil {
-		s.reviews.drain() // so that "stopped" is the last line
-		s.reviews.log.summarize()
+		s.reviews.summarize()
 		s.logger.Info("stopped")
 	}
 	return err

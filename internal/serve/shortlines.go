@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -17,9 +16,6 @@ const (
 	maxLine = 1 << 10
 	// cutMark ends a text that has been cut.
 	cutMark = "…"
-	// cutField holds the number of missing bytes. It takes at most cutFieldSize bytes of a line.
-	cutField     = "cut"
-	cutFieldSize = len(`,"` + cutField + `":` + "9223372036854775807")
 )
 
 // A shortEncoder wraps an encoder, and cuts the longest texts of lines that exceed maxLine.
@@ -34,18 +30,17 @@ func (e shortEncoder) EncodeEntry(entry zapcore.Entry, fields []zapcore.Field) (
 	if err != nil || line.Len() <= maxLine {
 		return line, err
 	}
-	counted, err := e.Encoder.EncodeEntry(entry, slices.DeleteFunc(slices.Clone(fields), isUnbounded))
+	bounded, err := e.Encoder.EncodeEntry(entry, slices.DeleteFunc(slices.Clone(fields), isUnbounded))
 	if err != nil {
-		line.Free()
 		return nil, err
 	}
-	excess := counted.Len() - maxLine
-	counted.Free()
-	if excess <= 0 {
-		return line, nil
+	limit := maxLine + line.Len() - bounded.Len()
+	bounded.Free()
+	for most := maxLine; err == nil && line.Len() > limit && most > 0; most /= 2 {
+		line.Free()
+		line, err = e.Encoder.EncodeEntry(shorten(entry, fields, most))
 	}
-	line.Free()
-	return e.Encoder.EncodeEntry(shorten(entry, fields, excess+cutFieldSize))
+	return line, err
 }
 
 // isUnbounded reports whether a field is a stack or a list.
@@ -53,76 +48,26 @@ func isUnbounded(f zapcore.Field) bool {
 	return f.Key == "stack" || f.Type == zapcore.ArrayMarshalerType
 }
 
-// shorten cuts the longest texts of an entry, so that its line has excess bytes less.
-func shorten(entry zapcore.Entry, fields []zapcore.Field, excess int) (zapcore.Entry, []zapcore.Field) {
+// shorten cuts the texts of an entry to most bytes each, and adds the number of missing bytes.
+func shorten(entry zapcore.Entry, fields []zapcore.Field, most int) (zapcore.Entry, []zapcore.Field) {
+	missing := 0
+	cut := func(text string) string {
+		end := most
+		if len(text) <= end {
+			return text
+		}
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		missing += len(text) - end
+		return text[:end] + cutMark
+	}
 	fields = slices.Clone(fields) // the caller reuses them
-	texts := []*string{&entry.Message}
+	entry.Message = cut(entry.Message)
 	for i := range fields {
 		if f := &fields[i]; f.Type == zapcore.StringType && !isUnbounded(*f) {
-			texts = append(texts, &f.String)
+			f.String = cut(f.String)
 		}
 	}
-	lengths, room := make([]int, len(texts)), -excess
-	for i, text := range texts {
-		lengths[i] = escapedLen(*text)
-		room += lengths[i]
-	}
-	most, missing := share(slices.Clone(lengths), room), 0
-	for i, text := range texts {
-		if lengths[i] > most {
-			short := cut(*text, most)
-			missing += len(*text) - len(short)
-			*text = short + cutMark
-		}
-	}
-	return entry, append(fields, zap.Int(cutField, missing))
-}
-
-// share returns the maximum length for each text so that together they fit room. It sorts lengths.
-func share(lengths []int, room int) int {
-	slices.Sort(lengths)
-	for i, length := range lengths {
-		each := room / (len(lengths) - i)
-		if length > each {
-			return each
-		}
-		room -= length
-	}
-	return math.MaxInt
-}
-
-// cut returns the longest beginning of a text, in whole characters, that takes at most size bytes
-// of a line together with the cutMark after it.
-func cut(text string, size int) string {
-	used := len(cutMark)
-	for i := 0; i < len(text); {
-		r, width := utf8.DecodeRuneInString(text[i:])
-		if used += escapedRune(r, width); used > size {
-			return text[:i]
-		}
-		i += width
-	}
-	return text
-}
-
-// escapedLen returns the number of bytes that a text takes in a line, without quotes.
-func escapedLen(text string) int {
-	length := 0
-	for i := 0; i < len(text); {
-		r, width := utf8.DecodeRuneInString(text[i:])
-		length += escapedRune(r, width)
-		i += width
-	}
-	return length
-}
-
-// escapedRune returns the number of bytes that zap's encoder writes for a character.
-func escapedRune(r rune, width int) int {
-	switch {
-	case r == '"', r == '\\', r == '\n', r == '\r', r == '\t':
-		return len(`\n`)
-	case r < ' ', r == utf8.RuneError && width == 1:
-		return len(`\u0000`)
-	}
-	return width
+	return entry, append(fields, zap.Int("cut", missing))
 }
