@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/crdconvert/webhookd/internal/serve/config"
-	"github.com/crdconvert/webhookd/internal/serve/panics"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // configPoll is the interval at which the configuration file is read. The content is compared, so a
@@ -37,7 +37,7 @@ func (w *configWatch) run(ctx context.Context) {
 
 // look reads the file, and logs a change or failure once.
 func (w *configWatch) look() {
-	if err := panics.Survive(w.reload); err != nil {
+	if err := ruleset.Survive(w.reload); err != nil {
 		w.fail(err, StackOf(err)...)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/serve/config"
-	"github.com/crdconvert/webhookd/internal/serve/panics"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -112,7 +111,7 @@ func (w *ruleWatch) loaded(ctx context.Context, ruleFiles, crdFiles []ruleset.Fi
 	load := w.load
 	go func() {
 		var is result
-		if err := panics.Survive(func() { is.set, is.err = load(ctx, ruleFiles, crdFiles) }); err != nil {
+		if err := ruleset.Survive(func() { is.set, is.err = load(ctx, ruleFiles, crdFiles) }); err != nil {
 			is.err = err
 		}
 		done <- is
@@ -196,7 +195,7 @@ func (w *ruleWatch) lookNow(ctx context.Context) string {
 // all replicas read the same file at the same time.
 func (w *ruleWatch) look(ctx context.Context) string {
 	outcome := filesKept
-	err := panics.Survive(func() { outcome = w.reload(ctx) })
+	err := ruleset.Survive(func() { outcome = w.reload(ctx) })
 	if err != nil {
 		w.fail([]finding.Finding{{Message: err.Error()}}, StackOf(err)...)
 	}

@@ -42,7 +42,7 @@ func TestArrowsRunDown(t *testing.T) {
 		"laws/conformance laws/diagnosis",
 		"server",
 		"../conversion",
-		"serve/config serve/library serve/metrics serve/panics",
+		"serve/config serve/library serve/metrics",
 		"serve/ruleset",
 		"serve",
 		"cluster",

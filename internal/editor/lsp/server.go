@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/serve/panics"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -194,7 +193,7 @@ func (s *server) request(m message) {
 			s.fail(m.ID, codeInvalidParams, "parameters cannot be read")
 			return
 		}
-		err := panics.Survive(func() { result = s.at(m.Method, s.documents[p.TextDocument.URI], p.Position) })
+		err := ruleset.Survive(func() { result = s.at(m.Method, s.documents[p.TextDocument.URI], p.Position) })
 		if err != nil {
 			result = nil
 		}
@@ -326,7 +325,7 @@ func (s *server) check() {
 	o := outcome{uri: next.uri, version: next.version, text: next.text}
 	file, paths := next.file, s.opts.CRDs
 	go func() {
-		if panicked := panics.Survive(func() { o.meaning, o.err = s.analyze(file, o.text, paths, open) }); panicked != nil {
+		if panicked := ruleset.Survive(func() { o.meaning, o.err = s.analyze(file, o.text, paths, open) }); panicked != nil {
 			o.err = errors.New("internal error, please report it: the checker failed")
 		}
 		s.done <- o

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/serve/panics"
 )
 
 // A Loader makes a set of files of rules and CRDs. Its error is that of ctx.
@@ -15,7 +14,7 @@ type Loader func(ctx context.Context, rules, crds []File) (Set, error)
 // so that other kinds stay readable. It panics if only a combination of files makes load panic.
 func WithoutPanics(load Loader) Loader {
 	return func(ctx context.Context, rules, crds []File) (set Set, err error) {
-		if panics.Survive(func() { set, err = load(ctx, rules, crds) }) == nil {
+		if Survive(func() { set, err = load(ctx, rules, crds) }) == nil {
 			return set, err
 		}
 		var out leftOut
@@ -39,7 +38,7 @@ type leftOut struct {
 
 // without returns the files that load survives. It finds them by bisection.
 func (o *leftOut) without(files []File, load func(files []File)) []File {
-	err := panics.Survive(func() { load(files) })
+	err := Survive(func() { load(files) })
 	switch {
 	case err == nil || len(files) == 0:
 		return files

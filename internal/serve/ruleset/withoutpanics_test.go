@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/serve/panics"
 	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 
@@ -73,7 +72,7 @@ func TestAPanicAtTheStartLeavesOutOneFile(t *testing.T) {
 			if diff := cmp.Diff(tt.wantFindings, findings); diff != "" {
 				t.Errorf("findings: %s", diff)
 			}
-			if set.Broken < len(tt.rules)+len(tt.crds) || !errors.As(set.Panicked, new(*panics.Error)) {
+			if set.Broken < len(tt.rules)+len(tt.crds) || !errors.As(set.Panicked, new(*PanicError)) {
 				t.Errorf("%d broken, a panic of %v", set.Broken, set.Panicked)
 			}
 		})
