@@ -84,7 +84,7 @@ func comparing(t *testing.T, name string) (c *testCluster, rules string) {
 func TestCompareLive(t *testing.T) {
 	t.Parallel()
 	c, rules := comparing(t, "engines.ops.svc")
-	got := c.run(t, "compare", "--rules", rules, "--live", "-n", "0", "--seed", "7")
+	got := c.run(t, "compare", "--rules", rules, "--live", "--objects", "0", "--seed", "7")
 	want := `Engine.example.com: differ on 2 of 6 objects (seed 7)
 theirs: Service ops/engines
 ours: rules.yaml
@@ -104,7 +104,7 @@ both differ from the source  v1 -> v1beta1  v1 .spec.note   1        b/dropped
 			t.Errorf("a request that is more than reading: %s", request)
 		}
 	}
-	got = c.run(t, "compare", "--rules", rules, "--live", "-n", "0", "--seed", "7", "--show-values")
+	got = c.run(t, "compare", "--rules", rules, "--live", "--objects", "0", "--seed", "7", "--show-values")
 	for _, want := range []string{"the-secret-power\n", "  source: \"\"\n  theirs: absent\n  ours:   \"\"\nobject:\n  apiVersion: example.com/v1\n  kind: Engine\n  spec:\n    owner: \"\"\n"} {
 		if !strings.Contains(got.Stdout, want) {
 			t.Errorf("with values: not printed: %s\n%+v", want, got)
@@ -144,7 +144,7 @@ func TestCompareWithoutACluster(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got := runWith(t, nil, strings.NewReader(""), append([]string{"compare", "--crd", crd, "--server", server.URL, "--seed", "7", "-n", "20"}, test.args...)...)
+			got := runWith(t, nil, strings.NewReader(""), append([]string{"compare", "--crd", crd, "--server", server.URL, "--seed", "7", "--objects", "20"}, test.args...)...)
 			if got.Code != test.code {
 				t.Errorf("%+v", got)
 			}
@@ -167,7 +167,7 @@ func TestCompareUsage(t *testing.T) {
 		"of no use without --server: --ca-file":                                                             {"--rules", "x", "--ca-file", "x"},
 		"of no use without --live: --namespace":                                                             {"--rules", "x", "--namespace", "x"},
 		"of no use without --live and with --server: --context":                                             {"--rules", "x", "--crd", "y", "--server", "http://localhost/", "--context", "x"},
-		"nothing to compare: write 1 object at least, or give --live: --objects 0":                          {"--rules", "x", "-n", "0"},
+		"nothing to compare: write 1 object at least, or give --live: --objects 0":                          {"--rules", "x", "--objects", "0"},
 	} {
 		got := runWith(t, nil, strings.NewReader(""), append([]string{"compare"}, args...)...)
 		if got.Code != 2 || !strings.Contains(got.Stderr, want) {

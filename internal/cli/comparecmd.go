@@ -35,7 +35,7 @@ type compareOptions struct {
 func newCompareCommand(p *program) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
-		Use:   "compare [RULES... | --with URL | -f FILE --to VERSION] [--crd PATH] [--server URL] [--live] [-n COUNT] [--seed SEED] [--kind KIND.GROUP]",
+		Use:   "compare [RULES... | --with URL | -f FILE --to VERSION] [--crd PATH] [--server URL] [--live] [--objects COUNT] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Check a running webhook, or compare it with rules",
 		Long: `Convert the same objects by the webhook in place (theirs) and by rules or another webhook (ours), to each version and back,
 and print by field where they differ. The objects are random ones, made of the schemas, and with --live those of a cluster.
@@ -90,7 +90,7 @@ in its namespace.`,
 	flags.StringVar(&o.with, "with", "", "compare with the webhook at this `URL` instead of rules")
 	flags.StringVar(&o.withCAFile, "with-ca-file", "", "`file` with the CAs of its certificate, in PEM (default those of the system)")
 	o.theirs.add(flags, "`URL` of the webhook in place (default what the CRD in the cluster names)")
-	flags.Uint64VarP(&o.count, "objects", "n", comparedObjects, "`count` of random objects for each version; 0 with --live for live objects only")
+	flags.Uint64Var(&o.count, "objects", comparedObjects, "`count` of random objects for each version; 0 with --live for live objects only")
 	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default a random one)")
 	flags.StringVar(&o.kind, "kind", "", "only this kind, as `KIND.GROUP` (default all)")
 	addDrops(flags, &o.drops, "is not compared, or that a checked webhook loses on purpose")

@@ -19,8 +19,9 @@ type releaseOptions struct {
 func newCRDReleaseCommand(p *program) *cobra.Command {
 	var o releaseOptions
 	cmd := &cobra.Command{
-		Use:   "release [--crd NAME...] [--service NAMESPACE/NAME]",
-		Short: "Refuse to let webhookd go while CRDs need it",
+		Use:    "release [--crd NAME...] [--service NAMESPACE/NAME]",
+		Short:  "Refuse to let webhookd go while CRDs need it",
+		Hidden: true, // the chart's Job calls it
 		Long: `Exit with 1 while a CRD sends conversions to a Service. Without webhookd, objects of such a CRD could not be read, written
 or deleted, nor could their namespaces. This applies to CRDs that serve more than one version, or store objects in more
 than one. If another version is only in spec.versions, objects whose managedFields name it could not be applied. The

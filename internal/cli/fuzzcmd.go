@@ -27,7 +27,7 @@ const defaultObjects = 2000
 func newFuzzCommand(p *program) *cobra.Command {
 	var o fuzzOptions
 	cmd := &cobra.Command{
-		Use:   "fuzz [RULES...] --crd PATH [-n COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
+		Use:   "fuzz [RULES...] --crd PATH [--objects COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Check the laws of conversion on random objects",
 		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: a round trip gives the same
 object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. Objects are converted
@@ -52,7 +52,7 @@ become objects which the other version refuses, by path and cause. Notes do not 
 webhookd compare --server tests a running webhook of any author.`,
 		Example: `  webhookd fuzz rules.yaml --crd crd.yaml
   webhookd fuzz conversions/ --for 30s --kind CronTab.stable.example.com
-  webhookd fuzz --crd crds/ -n 20000 --seed 7`,
+  webhookd fuzz --crd crds/ --objects 20000 --seed 7`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.set(cmd.Flags())
 			if err := o.check(); err != nil {
@@ -66,7 +66,7 @@ webhookd compare --server tests a running webhook of any author.`,
 	o.ruled.add(flags)
 	flags.Lookup("rules").Usage += "; same as an argument"
 	filesAfter(cmd, "rules")
-	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "`count` of objects for each version, 0 for no limit but the time of --for")
+	flags.Uint64Var(&o.count, "objects", defaultObjects, "`count` of objects for each version, 0 for no limit but the time of --for")
 	flags.DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")
 	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default a random one)")
 	flags.StringVar(&o.kind, "kind", "", "only this kind, as `KIND.GROUP` (default all)")

@@ -76,7 +76,7 @@ func again(verb string, ruled *ruleFlags, kind string, seed, objects uint64, mor
 	for _, path := range ruled.crds {
 		words = append(words, "--crd", path)
 	}
-	words = append(words, "--kind", kind, "--seed", fmt.Sprint(seed), "-n", fmt.Sprint(objects))
+	words = append(words, "--kind", kind, "--seed", fmt.Sprint(seed), "--objects", fmt.Sprint(objects))
 	for i, word := range words {
 		words[i] = serve.ShellWord(word)
 	}

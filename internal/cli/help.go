@@ -51,14 +51,11 @@ func printHelp(cmd *cobra.Command, _ []string) {
 			b.WriteString(fold("  ", "      ", words(line), " \\"))
 		}
 	}
-	if cmd.HasAvailableSubCommands() {
-		b.WriteString("\nCommands:\n")
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				first := fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name())
-				b.WriteString(fold(first, strings.Repeat(" ", len(first)), strings.Fields(sub.Short), ""))
-			}
-		}
+	if len(cmd.Groups()) == 0 && cmd.HasAvailableSubCommands() {
+		writeCommands(&b, cmd, &cobra.Group{Title: "Commands"})
+	}
+	for _, group := range cmd.Groups() {
+		writeCommands(&b, cmd, group)
 	}
 	writeFlags(&b, "Flags", cmd.LocalFlags())
 	writeFlags(&b, "Global flags", cmd.InheritedFlags())
@@ -66,6 +63,16 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		fmt.Fprintf(&b, "\n\"%s COMMAND --help\" says more about a command.\n", cmd.CommandPath())
 	}
 	cmd.Print(b.String())
+}
+
+func writeCommands(b *strings.Builder, cmd *cobra.Command, group *cobra.Group) {
+	b.WriteString("\n" + group.Title + ":\n")
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() && sub.GroupID == group.ID {
+			first := fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name())
+			b.WriteString(fold(first, strings.Repeat(" ", len(first)), strings.Fields(sub.Short), ""))
+		}
+	}
 }
 
 func writeFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {

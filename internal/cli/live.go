@@ -29,12 +29,7 @@ type liveFlags struct {
 func (f *liveFlags) add(flags *pflag.FlagSet, usage string) {
 	flags.BoolVar(&f.on, "live", false, usage)
 	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "with --live: the objects of all namespaces, which is the default")
-	const namespace = "with --live: only the objects of this `namespace`"
-	if flags.ShorthandLookup("n") == nil {
-		flags.StringVarP(&f.cluster.Namespace, "namespace", "n", "", namespace)
-	} else {
-		flags.StringVar(&f.cluster.Namespace, "namespace", "", namespace)
-	}
+	flags.StringVarP(&f.cluster.Namespace, "namespace", "n", "", "with --live: only the objects of this `namespace`")
 	f.cluster.addConfig(flags)
 	flags.BoolVar(&f.showValues, "show-values", false, "with --live: print values of objects, and not only names, paths and counts")
 }

@@ -72,25 +72,11 @@ command line or the configuration is wrong.`,
 	p.color = colorAuto
 	root.PersistentFlags().Var(&p.color, "color", "`when` to color the output: auto (on a terminal, unless NO_COLOR is set), always or never")
 	offer(root, "color", colorAuto, colorAlways, colorNever)
-	root.AddCommand(
-		newServeCommand(p),
-		newConvertCommand(p),
-		newReviewCommand(p),
-		newCheckCommand(p),
-		newSuggestCommand(p),
-		newExplainCommand(p),
-		newLSPCommand(p),
-		newTestCommand(p),
-		newFuzzCommand(p),
-		newPlaygroundCommand(p),
-		newCompareCommand(p),
-		newCRDCommand(p),
-		newMigrateCommand(p),
-		newCertsCommand(p),
-		newConfigCommand(p),
-		newVersionCommand(p),
-	)
-	addCompletion(root)
+	addVerbs(root, "Write rules", newSuggestCommand(p), newCheckCommand(p), newExplainCommand(p), newPlaygroundCommand(p), newLSPCommand(p))
+	addVerbs(root, "Prove them", newTestCommand(p), newFuzzCommand(p), newCompareCommand(p), newReviewCommand(p))
+	addVerbs(root, "Run", newServeCommand(p), newConvertCommand(p), newConfigCommand(p), newVersionCommand(p))
+	addVerbs(root, "In a cluster", newCRDCommand(p), newMigrateCommand(p), newCertsCommand(p))
+	addCompletion(root, "Run")
 	aliasCRDs(root)
 	p.completeNames(root)
 	return root

@@ -50,7 +50,7 @@ func TestErrorsAreReported(t *testing.T) {
 		{"objects without a webhook", []string{"compare", "-f", "x.yaml", "--to", "v1", "--crd", "x"}, nil, "", result{2, "", "webhookd: objects without a webhook or a version, give --server and --to: --filename\n"}},
 		{"files and probes", []string{"review", "x.yaml", "--probe", "empty", "--server", "http://a"}, nil, "", result{2, "", "webhookd: both files and test reviews: give files or --probe\n"}},
 		{"argument that is none", []string{"version", "x"}, nil, "", result{2, "", "webhookd: version takes no arguments, only flags: \"x\"\nhint: webhookd version --help lists the flags\n"}},
-		{"no number", []string{"fuzz", "-n", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},
+		{"no number", []string{"fuzz", "--objects", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},
 		{"no duration", []string{"fuzz", "--for", "1"}, nil, "", result{2, "", "webhookd: not a duration, write a number with a unit, such as 30s or 2m: --for \"1\"\n"}},
 		{"no boolean", []string{"convert", "--diff=maybe"}, nil, "", result{2, "", "webhookd: not a boolean, write true or false: --diff \"maybe\"\n"}},
 		{"no certificate", []string{"serve"}, nil, "", result{2, "", "webhookd: no certificate to serve with: set tls-dir to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)\n"}},

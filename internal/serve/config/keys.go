@@ -24,6 +24,7 @@ type Key struct {
 	Zero    string   // what 0 means, where 0 is allowed below Min
 	Why     string   // the reason for Min and Max
 	Live    bool     // may change while running, see [Loaded.Reload]
+	Rare    bool     // not in --help
 }
 
 // Env returns the name of the environment variable.
@@ -71,7 +72,7 @@ func Keys() []Key {
 			Name: "tls-min-version", Kind: Choice, Arg: "version", Default: TLS13.String(), Choices: []string{TLS13.String(), TLS12.String()},
 			Usage: "lowest TLS version; kube-apiserver uses 1.3",
 		}, Key{
-			Name: "tls-poll-interval", Kind: Duration, Default: "5s", Min: "1s", Max: "1h",
+			Name: "tls-poll-interval", Rare: true, Kind: Duration, Default: "5s", Min: "1s", Max: "1h",
 			Usage: "how often tls-dir is read, although it is watched",
 		}, Key{
 			Name: "client-ca-file", Kind: File,
@@ -89,7 +90,7 @@ func Keys() []Key {
 		}, Key{
 			// kube-apiserver asks up to eleven times, a second apart: 11 x 1s + 10 x 1s is
 			// within its 30s, 11 x 2s + 10 x 1s is not.
-			Name: "queue-wait", Kind: Duration, Default: "1s", Min: "0s", Max: "10s",
+			Name: "queue-wait", Rare: true, Kind: Duration, Default: "1s", Min: "0s", Max: "10s",
 			Usage: "how long a request waits for its share of max-in-flight-bytes, while slow bodies give way; above 1.5s kube-apiserver reports a timeout instead of the overload",
 		}, Key{
 			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less a reserve of 38Mi, but at least 10 and at most 25 % of that limit",
@@ -99,26 +100,26 @@ func Keys() []Key {
 			Name: "request-timeout", Kind: Duration, Default: "30s", Min: "2s", Max: "30s", Why: patience,
 			Usage: "longest timeout of a request; the answer comes a second earlier",
 		}, Key{
-			Name: "header-timeout", Kind: Duration, Default: "5s", Min: "1s", Max: "30s",
+			Name: "header-timeout", Rare: true, Kind: Duration, Default: "5s", Min: "1s", Max: "30s",
 			Usage: "time for the header of a request to arrive",
 		}, Key{
-			Name: "max-header", Kind: Size, Default: "32Ki", Min: "4Ki", Max: "1Mi",
+			Name: "max-header", Rare: true, Kind: Size, Default: "32Ki", Min: "4Ki", Max: "1Mi",
 			Usage: "largest header of a request",
 		}, Key{
-			Name: "body-timeout", Kind: Duration, Default: "30s", Min: "1s", Max: "30s", Why: patience,
+			Name: "body-timeout", Rare: true, Kind: Duration, Default: "30s", Min: "1s", Max: "30s", Why: patience,
 			Usage: "time for the body of a request to arrive",
 		}, Key{
-			Name: "min-body-rate", Kind: Size, Default: "1Ki", Min: "16", Max: "1Mi", Zero: "no minimum",
+			Name: "min-body-rate", Rare: true, Kind: Size, Default: "1Ki", Min: "16", Max: "1Mi", Zero: "no minimum",
 			Usage: "bytes a second at which a body must arrive from its sixth second on; a large one must also be fast enough for half of body-timeout",
 		}, Key{
-			Name: "write-grace", Kind: Duration, Default: "10s", Min: "1s", Max: "1m",
+			Name: "write-grace", Rare: true, Kind: Duration, Default: "10s", Min: "1s", Max: "1m",
 			Usage: "time after request-timeout for a slow client to read the answer",
 		}, Key{
 			Name: "idle-timeout", Kind: Duration, Default: "2m", Min: "91s", Max: "1h",
 			Why:   "kube-apiserver keeps an idle connection for 90s, and a request on one that closes is lost",
 			Usage: "how long an idle connection is kept",
 		}, Key{
-			Name: "connection-age", Kind: Duration, Default: "10m", Min: "1m", Max: "24h", Zero: "no limit",
+			Name: "connection-age", Rare: true, Kind: Duration, Default: "10m", Min: "1m", Max: "24h", Zero: "no limit",
 			Usage: "age, give or take a fifth, at which a connection is closed, so that load spreads over new replicas",
 		}),
 		group("Shutdown", Key{

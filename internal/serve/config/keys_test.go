@@ -61,7 +61,7 @@ func TestFlagsShowTheDefaults(t *testing.T) {
 	usage := flags(t).FlagUsages()
 	for _, want := range []string{
 		"--config file", "--tls-dir dir", "--rules path", "--client-names names", "--tls-min-version version", "0, the default: ", "(default :9443)", "--max-body size", "(default 128Mi)", "(default 2m)", "--self-signed  ",
-		"0: no limit", "debug, info, warn or error (default info)",
+		"0: there are no other replicas", "debug, info, warn or error (default info)",
 	} {
 		if !strings.Contains(usage, want) {
 			t.Errorf("%q is not in:\n%s", want, usage)

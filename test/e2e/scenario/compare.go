@@ -27,6 +27,6 @@ func Compare(t *testing.T, e *Env) {
 	compare := []string{
 		"compare", "--rules", e.rules.path("rules"), "--crd", e.rules.path("crds"), "--kind", "Relay." + rulesGroup, "--live", "--seed", "1",
 	}
-	c.run(append(compare, "-n", "0"), fmt.Sprintf("Relay.%s: convert the same, %d objects (seed 1)\ntheirs: https://", rulesGroup, many))
-	c.run(append(compare, "-n", "5"), "convert the same, ")
+	c.run(append(compare, "--objects", "0"), fmt.Sprintf("Relay.%s: convert the same, %d objects (seed 1)\ntheirs: https://", rulesGroup, many))
+	c.run(append(compare, "--objects", "5"), "convert the same, ")
 }
