@@ -82,13 +82,7 @@ func keyAbove(text []string, line int) string {
 // surroundings finds the Conversion and the candidates for the version around the cursor, the
 // nearest first.
 func (c *cursor) surroundings(text []string) {
-	first, end := c.line, c.line
-	for first > 0 && !strings.HasPrefix(text[first-1], "---") {
-		first--
-	}
-	for end < len(text) && !strings.HasPrefix(text[end], "---") {
-		end++
-	}
+	first, end := documentAt(text, c.line)
 	for i := c.line; i >= first; i-- {
 		if m := nameLine.FindStringSubmatch(text[i]); m != nil {
 			c.versions = append(c.versions, m[2])

@@ -1,99 +1,65 @@
 package lsp
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// A nesting is where a cursor is in the keys around it. It comes from the lines, as a cursor does.
+// A nesting is where a cursor is in the keys around it.
 type nesting struct {
-	keys  []string // of the mappings around the cursor, the innermost first
-	item  string   // the text of the list item around it, a rule for example
-	key   string   // whose value the cursor is in, "" at a key
-	typed string   // of the key or the value, up to the cursor
-	flow  bool     // in braces
+	keys     []string     // of the mappings around the cursor, the innermost first
+	mappings []*yaml.Node // which the keys are of, with the cursor's own before them
+	key      string       // whose value the cursor is in, "" at a key
+	typed    string       // of the key or the value, up to the cursor
 }
 
-var (
-	lineKey  = regexp.MustCompile(`^[\s-]*["']?([\w./-]+)["']?\s*:(?:\s|$)`)
-	dash     = regexp.MustCompile(`^(\s*)-(?:\s|$)`)
-	keyTyped = regexp.MustCompile(`(?:^[\s-]*|[{,]\s*)(\w*)$`)
-	valTyped = regexp.MustCompile(`(?:^[\s-]*|[{,]\s*)["']?([^\s:{},"']+)["']?\s*:\s+["']?([^\s,"'{}\[\]]*)$`)
-	flowKey  = regexp.MustCompile(`["']?([\w.-]+)["']?\s*:\s*$`)
-)
+// cursorMark is a character that no text has.
+const cursorMark = "\uE000"
 
 // nestingAt returns the nesting of a byte of a line. It is false where nothing can be completed,
-// in a comment for example.
+// in a comment for example. A text in the making is rarely YAML: what is open at the cursor is
+// closed, and what is below is left out if it does not fit.
 func nestingAt(text []string, line, at int) (nesting, bool) {
-	var n nesting
 	if line < 0 || line >= len(text) {
-		return n, false
+		return nesting{}, false
 	}
-	first, last := itemAt(text, line)
-	n.item = strings.Join(text[first:last], "\n")
+	first, last := documentAt(text, line)
 	before := strings.Join(append(slices.Clone(text[first:line]), text[line][:at]), "\n")
-	open, ok := openFlows(before)
-	if !ok {
-		return n, false
+	below, closers := "\n"+strings.Join(text[line+1:last], "\n"), closersOf(before)
+	for _, after := range []string{text[line][at:] + below, closers + below, closers} {
+		for _, mark := range []string{cursorMark + ": ", cursorMark} {
+			var document yaml.Node
+			if yaml.Unmarshal([]byte(before+mark+after), &document) != nil {
+				continue
+			}
+			var n nesting
+			if n.find(&document) {
+				return n, !strings.Contains(n.typed, " ") && strings.HasSuffix(text[line][:at], n.typed)
+			}
+		}
 	}
-	n.flow = len(open) > 0
-	n.keys = slices.DeleteFunc(open, func(k string) bool { return k == "" })
-	slices.Reverse(n.keys)
-	from := line
-	if n.flow {
-		from = first
-	}
-	n.keys = append(n.keys, keysAbove(text, from)...)
-	if m := valTyped.FindStringSubmatch(text[line][:at]); m != nil {
-		n.key, n.typed = m[1], m[2]
-		return n, true
-	}
-	m := keyTyped.FindStringSubmatch(text[line][:at])
-	if m != nil {
-		n.typed = m[1]
-	}
-	return n, m != nil
+	return nesting{}, false
 }
 
-// itemAt returns the lines of the list item around a line, or that line alone.
-func itemAt(text []string, line int) (first, last int) {
-	within := len(text[line])
-	if own := strings.TrimSpace(text[line]); own != "" {
-		within = len(text[line]) - len(strings.TrimLeft(text[line], " "))
+// documentAt returns the lines of the document around a line.
+func documentAt(text []string, line int) (first, last int) {
+	begins := func(line string) bool { return strings.HasPrefix(line, "---") }
+	for first = line; first > 0 && !begins(text[first-1]); {
+		first--
 	}
-	for first = line; first >= 0; first-- {
-		of := text[first]
-		if strings.TrimSpace(of) == "" {
-			continue
-		}
-		margin := len(of) - len(strings.TrimLeft(of, " "))
-		if m := dash.FindStringSubmatch(of); m != nil && (first == line || margin < within) {
-			break
-		}
-		if within = min(within, margin); within == 0 {
-			return line, line + 1
-		}
+	if last = slices.IndexFunc(text[line+1:], begins); last < 0 {
+		return first, len(text)
 	}
-	if first < 0 {
-		return line, line + 1
-	}
-	margin := len(dash.FindStringSubmatch(text[first])[1])
-	for last = first + 1; last < len(text); last++ {
-		of := text[last]
-		if last > line && strings.TrimSpace(of) != "" && len(of)-len(strings.TrimLeft(of, " ")) <= margin {
-			break
-		}
-	}
-	return first, max(last, line+1)
+	return first, line + 1 + last
 }
 
-// openFlows returns the key before each brace and bracket that is open at the end of a text, ""
-// without one. It is false in a comment.
-func openFlows(text string) (open []string, ok bool) {
-	quote := rune(0)
-	comment := false
+// closersOf returns the braces and brackets that close those which are open at the end of a text.
+func closersOf(text string) (closers string) {
+	quote, comment := rune(0), false
 	for i, r := range text {
+		begins := i == 0 || strings.ContainsRune(" {[,:\n", rune(text[i-1]))
 		switch {
 		case comment:
 			comment = r != '\n'
@@ -101,37 +67,57 @@ func openFlows(text string) (open []string, ok bool) {
 			if r == quote {
 				quote = 0
 			}
-		case (r == '"' || r == '\'') && (i == 0 || strings.ContainsRune(" {[,:\n", rune(text[i-1]))):
+		case (r == '"' || r == '\'') && begins:
 			quote = r
-		case r == '#' && (i == 0 || text[i-1] == ' ' || text[i-1] == '\n'):
+		case r == '#' && begins:
 			comment = true
-		case r == '{' || r == '[':
-			key := ""
-			if m := flowKey.FindStringSubmatch(text[:i]); m != nil {
-				key = m[1]
-			}
-			open = append(open, key)
-		case (r == '}' || r == ']') && len(open) > 0:
-			open = open[:len(open)-1]
+		case r == '{':
+			closers = "}" + closers
+		case r == '[':
+			closers = "]" + closers
+		case (r == '}' || r == ']') && closers != "":
+			closers = closers[1:]
 		}
 	}
-	return open, !comment
+	return closers
 }
 
-// keysAbove returns the keys whose values a line of block style is in, the innermost first.
-func keysAbove(text []string, line int) (keys []string) {
-	within := indent(text[line])
-	for i := line - 1; i >= 0 && within > 0 && !strings.HasPrefix(text[i], "---"); i-- {
-		of := strings.TrimSpace(text[i])
-		if of == "" || strings.HasPrefix(of, "#") || indent(text[i]) >= within {
+// find looks for the cursor below a node, and writes down the way to it.
+func (n *nesting) find(in *yaml.Node) bool {
+	for i, child := range in.Content {
+		typed, _, here := strings.Cut(child.Value, cursorMark)
+		isMapping := in.Kind == yaml.MappingNode
+		switch {
+		case here:
+			n.typed = typed
+			if isMapping && i%2 == 1 {
+				n.key = in.Content[i-1].Value
+			}
+		case !n.find(child):
 			continue
+		case isMapping && i%2 == 1:
+			n.keys = append(n.keys, in.Content[i-1].Value)
 		}
-		within = indent(text[i])
-		if m := lineKey.FindStringSubmatch(text[i]); m != nil {
-			keys = append(keys, m[1])
+		if isMapping {
+			n.mappings = append(n.mappings, in)
+		}
+		return true
+	}
+	return false
+}
+
+// member returns the value of a key of the i-th mapping around the cursor, or nil.
+func (n *nesting) member(i int, key string) *yaml.Node {
+	if i >= len(n.mappings) {
+		return nil
+	}
+	of := n.mappings[i].Content
+	for j := 0; j+1 < len(of); j += 2 {
+		if of[j].Value == key {
+			return of[j+1]
 		}
 	}
-	return keys
+	return nil
 }
 
 // ruleSet returns the name of the rule set that the cursor is in, "" if it is in none.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -66,10 +65,7 @@ func (n *nesting) holds(key string) bool {
 
 // has reports whether a rule or a version has a key already.
 func (n *nesting) has(owner, key string) bool {
-	if owner != "rule" && owner != "version" {
-		return false
-	}
-	return regexp.MustCompile(`(?m)(?:^[\s-]*|[{,]\s*)` + key + `\s*:`).MatchString(n.item)
+	return (owner == "rule" || owner == "version") && n.member(0, key) != nil
 }
 
 // keysOf returns the keys of a document or of a mapping in it, the places of a rule first.
@@ -132,11 +128,11 @@ func (a *analysis) enum(n *nesting, c *cursor, spoke bool) (words []word) {
 	if spoke {
 		key, side = "spoke", binding.OfSpoke
 	}
-	at := regexp.MustCompile(`(?m)(?:^[\s-]*|[{,]\s*)` + key + `\s*:\s*["']?`).FindStringIndex(n.item)
-	if at == nil {
+	place := n.member(1, key)
+	if place == nil {
 		return nil
 	}
-	path, err := syntax.ParsePath(pathToken.FindString(n.item[at[1]:]))
+	path, err := syntax.ParsePath(place.Value)
 	if err != nil {
 		return nil
 	}
