@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func newTestCommand(p *program) *cobra.Command {
@@ -52,25 +51,12 @@ The exit code is 0 if every case passes, 1 if not or if there is no case, and 2 
 			return p.test(cmd.Context(), &o)
 		},
 	}
-	cmd.SetFlagErrorFunc(noLiveTests)
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
 	flags.BoolVar(&o.update, "update", false, "rewrite the files of the cases")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "also print what passes")
 	return cmd
-}
-
-// noLiveTests says what to do instead of test --live: objects of a cluster have no files to compare
-// with, and what can be said of them without such files is what check and fuzz say.
-func noLiveTests(cmd *cobra.Command, err error) error {
-	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if !ok || unknown.GetSpecifiedName() != "live" {
-		return flagError(cmd, err)
-	}
-	return usage(
-		errors.New("objects of a cluster have no files to compare with, use webhookd check RULES --live: --live"),
-		"to make a case of one: kubectl get KIND NAME -o yaml > DIR/NAME.VERSION.yaml, then webhookd test DIR --update")
 }
 
 // testOptions are the flags of test.
