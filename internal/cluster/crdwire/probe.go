@@ -88,28 +88,22 @@ func (p *Probe) Review(version string) []byte {
 
 // Check checks the answer to the last Review.
 func (p *Probe) Check(answer []byte) error {
-	converted, err := CheckAnswer(answer, p.uid)
+	converted, err := CheckAnswer(answer, p.uid, p.Kind.Group+"/"+p.To, len(p.From))
 	if err != nil {
 		return err
 	}
-	if len(converted) != len(p.From) {
-		return fmt.Errorf("answer has %d objects, not %d", len(converted), len(p.From))
-	}
 	for i, text := range converted {
 		var object metav1.PartialObjectMetadata
-		if err := json.Unmarshal(text, &object); err != nil {
-			return fmt.Errorf("answer with an object that cannot be read: %w: objects[%d]", err, i)
-		}
-		if object.GroupVersionKind() != p.Kind.WithVersion(p.To) || object.Name != probeName {
+		if err := json.Unmarshal(text, &object); err != nil || object.Kind != p.Kind.Kind || object.Name != probeName {
 			return fmt.Errorf("answer with another object than requested: objects[%d]", i)
 		}
 	}
 	return nil
 }
 
-// CheckAnswer reads the answer to the review with a uid as the API server does, and returns the
-// objects.
-func CheckAnswer(answer []byte, uid string) ([]json.RawMessage, error) {
+// CheckAnswer reads the answer to the review with a uid, which asked for a number of objects at an
+// apiVersion, as the API server does, and returns the objects.
+func CheckAnswer(answer []byte, uid, apiVersion string, objects int) ([]json.RawMessage, error) {
 	var review apiextensionsv1.ConversionReview
 	err := json.Unmarshal(answer, &review)
 	switch group, _, _ := strings.Cut(review.APIVersion, "/"); {
@@ -123,12 +117,18 @@ func CheckAnswer(answer []byte, uid string) ([]json.RawMessage, error) {
 		return nil, fmt.Errorf("answer to another review: uid %q, not %q", review.Response.UID, uid)
 	case review.Response.Result.Status != metav1.StatusSuccess:
 		return nil, fmt.Errorf("review failed: %s", review.Response.Result.Message)
+	case len(review.Response.ConvertedObjects) != objects:
+		return nil, fmt.Errorf("answer has %d objects, not %d", len(review.Response.ConvertedObjects), objects)
 	}
-	objects := make([]json.RawMessage, len(review.Response.ConvertedObjects))
+	converted := make([]json.RawMessage, objects)
 	for i, object := range review.Response.ConvertedObjects {
-		objects[i] = object.Raw
+		var is metav1.TypeMeta
+		if err := json.Unmarshal(object.Raw, &is); err != nil || is.APIVersion != apiVersion {
+			return nil, fmt.Errorf("answer with an object that is not at the requested version: objects[%d]", i)
+		}
+		converted[i] = object.Raw
 	}
-	return objects, nil
+	return converted, nil
 }
 
 // Try posts the probe and checks the answer.
