@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,8 +24,8 @@ func TestLawsOfUnstructured(t *testing.T) {
 	conversiontest.Laws(t, kind, crd, nil)
 }
 
-// The how-to shows the files of this folder as they are, or stretches of them, each in a block of
-// its own.
+// The how-to shows the files of this folder and of the custom server as they are, or stretches of
+// them, each in a block of its own.
 func TestHowToShowsThisCode(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/how-to/write-a-go-converter.md")
@@ -32,21 +33,23 @@ func TestHowToShowsThisCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	var code string
-	for _, file := range []string{"gateway.go", "../custom-server/database/database.go", "../custom-server/main.go"} {
+	for _, file := range []string{
+		"gateway.go", "../custom-server/database/database.go", "../custom-server/main.go",
+		"../custom-server/window/window.go", "../custom-server/gokinds/functions.go", "../maintenance-window/rules.yaml",
+	} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		code += string(text)
 	}
-	blocks := strings.Split(string(page), "```go\n")[1:]
-	if len(blocks) < 3 {
-		t.Errorf("%d blocks of Go, want at least 3", len(blocks))
+	blocks := regexp.MustCompile("(?s)```(?:go|yaml)\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) < 7 {
+		t.Errorf("%d blocks of code, want at least 7", len(blocks))
 	}
 	for i, block := range blocks {
-		block, _, _ = strings.Cut(block, "```")
-		if !strings.Contains(code, block) {
-			t.Errorf("block %d is not what the files say:\n%s", i+1, block)
+		if !strings.Contains(code, block[1]) {
+			t.Errorf("block %d is not what the files say:\n%s", i+1, block[1])
 		}
 	}
 }
