@@ -55,8 +55,8 @@ func away(t *testing.T, p *plane.Plane) {
 	})
 	client.Shell(t, last)
 	client.Run(t, "annotate", "crontabs.v1.example.com/c0", `conversion.webhookd.io/v1beta1.spec.old={"value":"once"}`)
-	uninstall := codeBlocks(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "uninstall.md")))["sh"]
-	printed := client.Shell(t, uninstall[len(uninstall)-1], webhookFolder(t))
+	_, uninstall, _ := strings.Cut(page, "## Uninstall\n")
+	printed := client.Shell(t, codeBlocks(uninstall)["sh"][0], webhookFolder(t))
 	if !strings.Contains(printed, `.spec.old = "once"`) || strings.Count(printed, " replaced") != objects {
 		t.Errorf("what the others said:\n%s", printed)
 	}
