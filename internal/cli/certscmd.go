@@ -14,7 +14,7 @@ import (
 
 func newCertsCommand(p *program) *cobra.Command {
 	cmd := newGroup("certs", "Manage the certificates of webhookd without cert-manager",
-		`Manage the certificates of webhookd in Secrets, without cert-manager. See docs/how-to/rotate-certificates.md.`)
+		`Manage the certificates of webhookd in Secrets, without cert-manager. See docs/how-to/protect-the-connection.md.`)
 	cmd.AddCommand(newCertsEnsureCommand(p))
 	return cmd
 }

@@ -144,7 +144,7 @@ func TestConsolesAreRun(t *testing.T) {
 		"docs/how-to/convert-manifests-in-git.md":   "internal/cli/convertinplace_test.go TestTheHowToOfManifestsIsTrue",
 		"docs/how-to/check-live-objects.md":         "internal/cli/live_test.go TestTheHowToOfLiveObjectsIsTrue",
 		"docs/how-to/debug-a-failing-conversion.md": "test/controlplane/howto_test.go TestHowTo",
-		"docs/how-to/export-manifests.md":           "test/controlplane/guardordinary_test.go exportPage",
+		"docs/how-to/back-up-and-export.md":         "test/controlplane/guardordinary_test.go exportPage",
 	}
 	used := map[string]bool{}
 	for _, root := range []string{"docs", "examples"} {
