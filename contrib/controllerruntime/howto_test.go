@@ -72,7 +72,7 @@ func init() { SchemeBuilder.Register(&CronJob{}) }
 `)
 	}
 	write(t, filepath.Join(project, "config", "crd", "bases", "batch.tutorial.example.com_cronjobs.yaml"), read(t, "internal/cronjob/crd.yaml"))
-	ours := regexp.MustCompile(`(?m)^(module|replace|\tgithub.com/crdconvert/).*\n`)
+	ours := regexp.MustCompile(`(?m)^(module|replace|\tgithub\.com/crdconvert/).*\n`)
 	write(t, filepath.Join(project, "go.mod"), "module example.com/project\n"+ours.ReplaceAllString(read(t, "go.mod"), ""))
 	write(t, filepath.Join(project, "go.sum"), read(t, "go.sum"))
 	return project
