@@ -76,9 +76,9 @@ WASM_MOST := 10000000
 .PHONY: playground
 playground: ## Build the page of `webhookd playground` as static files with the engine as WASM: dist/playground.
 	@mkdir -p dist/playground
-	GOOS=js GOARCH=wasm $(GO) build $(WASM_FLAGS) -o dist/playground/engine.wasm ./internal/playground/wasm
-	@cp internal/playground/web/*.html internal/playground/web/*.css internal/playground/web/*.js dist/playground/
-	@cp internal/playground/wasm/page/*.js dist/playground/
+	GOOS=js GOARCH=wasm $(GO) build $(WASM_FLAGS) -o dist/playground/engine.wasm ./internal/editor/playground/wasm
+	@cp internal/editor/playground/web/*.html internal/editor/playground/web/*.css internal/editor/playground/web/*.js dist/playground/
+	@cp internal/editor/playground/wasm/page/*.js dist/playground/
 	@cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" dist/playground/ && chmod u+w dist/playground/wasm_exec.js
 	@size=$$(gzip -9c dist/playground/engine.wasm | wc -c); echo "engine.wasm: $$size bytes with gzip, at most $(WASM_MOST)"; \
 	if [ $$size -gt $(WASM_MOST) ]; then echo 'engine.wasm is too large: look for a new dependency with go list -deps' >&2; exit 1; fi

@@ -19,8 +19,8 @@ import (
 	"github.com/crdconvert/webhookd/conversion/rules"
 	"github.com/crdconvert/webhookd/internal/cli"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
-	"github.com/crdconvert/webhookd/internal/library"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/library"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // An Option adds something to the program of [Main].

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A Converter rewrites an object from one version of its kind to another, in place.

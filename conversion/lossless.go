@@ -9,8 +9,8 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // Lossless returns the kind of a CRD with a converter that loses nothing, whatever c does. The text

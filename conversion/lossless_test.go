@@ -12,8 +12,8 @@ import (
 
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 )
 
 var errRefused = errors.New("refused")

@@ -3,7 +3,7 @@ package conversion
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // An Object is a custom resource as text: the root [Node] of its JSON. What is not changed keeps

@@ -11,8 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/examples/crds"
 	"github.com/crdconvert/webhookd/examples/custom-server/database"
-	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
 
 // Law L12: a new field of the API server's CRD in one version, which the CRD here lacks and no Go

@@ -5,9 +5,9 @@ import (
 	"net/http"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 	"github.com/crdconvert/webhookd/test/hostile"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/reviewtest"
+	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 
 	"github.com/crdconvert/webhookd/bench/measure"
 )

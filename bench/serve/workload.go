@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/reviewtest"
+	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 )
 
 // A workload is a load on a server: a number of clients that post the same review one request at a

@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/conversion"
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
-	"github.com/crdconvert/webhookd/internal/library"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/schema/apiserver"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/internal/serve/library"
 )
 
 // Options say how thorough [Laws] is. The zero Options are those of a test in CI: a second for a

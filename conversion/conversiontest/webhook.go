@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/conformance"
-	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
-	"github.com/crdconvert/webhookd/internal/reviewclient"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/conformance"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/review/reviewclient"
+	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
 
 // WebhookOptions say how [Webhook] calls a webhook, and how thorough it is. The zero WebhookOptions

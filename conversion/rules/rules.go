@@ -13,8 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // A Function converts the values of a rule that says `go: NAME`. ToHub gets the values at the

@@ -20,9 +20,9 @@ import (
 
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/library"
-	"github.com/crdconvert/webhookd/internal/metrics"
 	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/internal/serve/library"
+	"github.com/crdconvert/webhookd/internal/serve/metrics"
 	"github.com/crdconvert/webhookd/internal/server"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 func newCheckCommand(p *program) *cobra.Command {

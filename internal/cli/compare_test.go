@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 // engineWebhook converts Engines as someone's own webhook would: it has the right name for power,

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/diagnosis"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // comparedObjects is how many random objects of each version are compared.
@@ -201,7 +201,7 @@ func (p *program) compareKind(ctx context.Context, o *compareOptions, reader *li
 	if err != nil {
 		return false, err
 	}
-	cause := diagnosis.Of(set, kind.GroupKind)
+	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
 	drops, err := parseDrops(o.drops)
 	if err != nil {
 		return false, err

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/crdconvert/webhookd/internal/conformance"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/reviewclient"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/conformance"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 )
 
 func (e *serverEndpoint) remote(group string) roundtrip.Remote {

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 )
 
 // printComparison prints the table of what differs, by field, and with --show-values an object for

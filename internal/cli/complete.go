@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/crdconvert/webhookd/internal/config"
+	"github.com/crdconvert/webhookd/internal/serve/config"
 )
 
 // offer registers the values that the shell completes for a flag.

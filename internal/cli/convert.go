@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
 func newConvertCommand(p *program) *cobra.Command {

@@ -17,8 +17,8 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/manifest"
-	"github.com/crdconvert/webhookd/internal/yamledit"
+	"github.com/crdconvert/webhookd/internal/document/yamledit"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
 // inPlaceFlags are the flags of convert --in-place.

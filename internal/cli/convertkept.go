@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
 // noteKept prints which values the conversions of all documents kept and dropped.

@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
 // convertLive converts the objects of a cluster to a version.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/crdconvert/webhookd/internal/manifest"
-	"github.com/crdconvert/webhookd/internal/yamljson"
+	"github.com/crdconvert/webhookd/internal/document/yamljson"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
 // render writes all documents of all files as one stream.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
-	"github.com/crdconvert/webhookd/internal/manifest"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
 // strip removes the annotations and labels of webhookd from all documents, and reports each

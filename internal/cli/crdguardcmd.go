@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/crdconvert/webhookd/internal/crdguard"
-	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/cluster/crdguard"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 )
 
 func newCRDGuardCommand(p *program) *cobra.Command {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
-	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/migrate"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
+	"github.com/crdconvert/webhookd/internal/cluster/migrate"
 )
 
 // A crdStatus is what crd status says about a CRD.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/crdconvert/webhookd/internal/didyoumean"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 )
 
 // Messages for people go to stderr. Each line begins with "webhookd: ", in lower case, without a

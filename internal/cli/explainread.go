@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
-	"github.com/crdconvert/webhookd/internal/crdwire"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 )
 
 // An objectExplainer knows the CRD of a live object, and the converters if there are rules.

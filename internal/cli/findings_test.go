@@ -14,7 +14,7 @@ func TestReferenceOfFindings(t *testing.T) {
 	t.Parallel()
 	code := regexp.MustCompile(`"([a-z]+(?:-[a-z]+)+)"|(?:Code: |\.say\([^,"]+, )"([a-z]+)"`)
 	codes := map[string]bool{}
-	for _, file := range append(goFiles(t, "../converters/rules", "../ruleset"), "livecheck.go") {
+	for _, file := range append(goFiles(t, "../converters/rules", "../serve/ruleset"), "livecheck.go") {
 		for _, m := range code.FindAllStringSubmatch(read(t, file), -1) {
 			codes[m[1]+m[2]] = true
 		}

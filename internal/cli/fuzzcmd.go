@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/diagnosis"
-	"github.com/crdconvert/webhookd/internal/didyoumean"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // defaultObjects is how many objects of each version fuzz makes.
@@ -208,7 +208,7 @@ func fuzzedKinds(set *ruleset.Set, only string) ([]*converters.Kind, error) {
 func (p *program) fuzzKind(
 	ctx context.Context, set *ruleset.Set, kind *converters.Kind, o *fuzzOptions, limit time.Duration,
 ) (bool, error) {
-	cause := diagnosis.Of(set, kind.GroupKind)
+	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
 	progress := newProgress(p.stderr, kind.Name())
 	suite := roundtrip.Suite{
 		Kind: kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Walks: true, Forgeries: true, Outcomes: true,

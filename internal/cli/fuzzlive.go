@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/diagnosis"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // fuzzLive holds kinds to the laws on the objects of a cluster.
@@ -38,7 +38,7 @@ func (p *program) fuzzLive(ctx context.Context, reader *liveReader, set *ruleset
 func (p *program) fuzzLiveKind(
 	ctx context.Context, reader *liveReader, set *ruleset.Set, kind *liveKind, o *fuzzOptions, limit time.Duration,
 ) (bool, error) {
-	cause := diagnosis.Of(set, kind.GroupKind)
+	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
 	suite := roundtrip.Suite{
 		Kind: kind.Kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Hints: cause.Hints, Drops: cause.Drops,
 	}

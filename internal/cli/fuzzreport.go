@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/diagnosis"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/document/yamljson"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 	"github.com/crdconvert/webhookd/internal/serve"
-	"github.com/crdconvert/webhookd/internal/yamljson"
 )
 
 // printViolation prints a violated law with its object and the command that reproduces it.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/diagnosis"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // TestViolation checks the report of a violated law. It makes one up, since rules are lossless.
@@ -23,7 +23,7 @@ func TestViolation(t *testing.T) {
 	if len(set.Findings) > 0 {
 		t.Fatal(set.Findings)
 	}
-	cause := diagnosis.Of(&set, set.Kinds[0].GroupKind)
+	cause := diagnosis.Of(set.BoundKind(set.Kinds[0].GroupKind))
 	var out bytes.Buffer
 	p := &program{stdout: &out}
 	o := &fuzzOptions{ruled: ruleFlags{rules: []string{"my rules.yaml"}, crds: []string{"crd.yaml"}}}

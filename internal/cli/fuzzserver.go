@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"text/tabwriter"
 
-	"github.com/crdconvert/webhookd/internal/conformance"
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/didyoumean"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
+	"github.com/crdconvert/webhookd/internal/laws/conformance"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // serverObjects is how many objects of each version every check of a webhook takes.

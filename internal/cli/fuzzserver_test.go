@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
 
 // exampleWebhook serves the kinds of examples/custom-server over TLS, with a change to each answer.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/exampletest"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
+	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
 
 // A lineReader passes on a stream, and reports when one write contains a text.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/clustertest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 const (

@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/crdwire"
-	"github.com/crdconvert/webhookd/internal/ruleset"
 	"github.com/crdconvert/webhookd/internal/serve"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // liveFlags let a verb read the objects of a cluster. They are the same for all verbs.

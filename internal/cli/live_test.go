@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
+	"github.com/crdconvert/webhookd/test/helpers/clustertest"
 )
 
 const (

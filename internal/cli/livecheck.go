@@ -9,9 +9,9 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/diagnosis"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 const (
@@ -52,7 +52,7 @@ func (p *program) checkLive(ctx context.Context, reader *liveReader, set *rulese
 
 // examine converts all objects of a kind to every other version and back.
 func (r *liveReader) examine(ctx context.Context, set *ruleset.Set, kind *liveKind) ([]finding.Finding, int, error) {
-	cause := diagnosis.Of(set, kind.GroupKind)
+	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
 	examiner, err := roundtrip.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.Drops)
 	if err != nil {
 		return nil, 0, err

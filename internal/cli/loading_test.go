@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
+	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 
 // check reports a pipe in a folder, and passes.

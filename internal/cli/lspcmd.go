@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/crdconvert/webhookd/internal/lsp"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/editor/lsp"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 func newLSPCommand(p *program) *cobra.Command {

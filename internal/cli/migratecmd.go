@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/crdconvert/webhookd/internal/migrate"
+	"github.com/crdconvert/webhookd/internal/cluster/migrate"
 )
 
 // requestTimeout is the default of kube-apiserver's --request-timeout.

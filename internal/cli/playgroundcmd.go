@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/crdconvert/webhookd/internal/playground"
-	"github.com/crdconvert/webhookd/internal/playground/web"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/editor/playground"
+	"github.com/crdconvert/webhookd/internal/editor/playground/web"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 func newPlaygroundCommand(p *program) *cobra.Command {

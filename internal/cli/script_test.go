@@ -9,8 +9,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/crdconvert/webhookd/internal/ruleset"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 func TestMain(m *testing.M) {

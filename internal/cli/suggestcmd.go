@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/didyoumean"
-	"github.com/crdconvert/webhookd/internal/manifest"
-	"github.com/crdconvert/webhookd/internal/ruleset"
-	"github.com/crdconvert/webhookd/internal/xrd"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
+	"github.com/crdconvert/webhookd/internal/schema/xrd"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 func newSuggestCommand(p *program) *cobra.Command {

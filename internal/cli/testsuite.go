@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/manifest"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // A testSuite is a folder with cases, and what converts them.

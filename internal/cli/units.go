@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // explainUnits returns the units with more than one place, of all versions or of the conversions to

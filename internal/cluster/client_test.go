@@ -17,7 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
-	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
+	"github.com/crdconvert/webhookd/test/helpers/clustertest"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
-	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
+	"github.com/crdconvert/webhookd/test/helpers/clustertest"
 )
 
 const twoContexts = `{"apiVersion":"v1","kind":"Config","current-context":"a",

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
-	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
+	"github.com/crdconvert/webhookd/test/helpers/clustertest"
 )
 
 // dialed returns a client that calls the API server over a network.

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
-	"github.com/crdconvert/webhookd/internal/cluster/clustertest"
+	"github.com/crdconvert/webhookd/test/helpers/clustertest"
 )
 
 // put stores Secrets with these NAMESPACE/NAMEs.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A Report has what a conversion observes apart from its result, since a converter has no log and

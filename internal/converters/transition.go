@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A Transition says that some replicas may have other rules for a kind. What those of the kind give

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/reviewtest"
+	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 )
 
 // A review of one object of 3 KB stays within its budget of allocations, and so does each further

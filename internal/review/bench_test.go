@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/exampletest"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/review"
-	"github.com/crdconvert/webhookd/internal/reviewtest"
+	"github.com/crdconvert/webhookd/test/helpers/exampletest"
+	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 )
 
 // builtinReviewer returns a reviewer for the compiled-in kinds.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // Convert converts one object to an apiVersion, in a ConversionReview of its own, so that all

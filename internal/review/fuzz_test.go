@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/convertertest"
-	"github.com/crdconvert/webhookd/internal/exampletest"
 	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/test/helpers/convertertest"
+	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
 
 // fails turns the instruction of a text into an error or a panic.

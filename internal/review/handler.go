@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/crdconvert/webhookd/internal/apistatus"
+	"github.com/crdconvert/webhookd/internal/review/apistatus"
 )
 
 // NewHandler returns a handler that answers the ConversionReview in the body of a request with r. A

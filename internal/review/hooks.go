@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // Hooks observe reviews. Each may be nil. They are called concurrently, so they must be quick and

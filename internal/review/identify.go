@@ -1,6 +1,6 @@
 package review
 
-import "github.com/crdconvert/webhookd/internal/jsondoc"
+import "github.com/crdconvert/webhookd/internal/document/jsondoc"
 
 // identify returns the names that select a converter. It refuses names that are too long.
 func (c *conversion) identify(src jsondoc.Outline) (apiVersion, kind string, err error) {

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/exampletest"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
 
 // The tests named after an invariant check it for all kinds of requests;

@@ -3,7 +3,7 @@ package review
 import (
 	"errors"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A GuardError says that a converter changed fields that it must not change.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/config"
+	"github.com/crdconvert/webhookd/internal/serve/config"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 

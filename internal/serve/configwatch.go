@@ -8,8 +8,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/crdconvert/webhookd/internal/config"
-	"github.com/crdconvert/webhookd/internal/panics"
+	"github.com/crdconvert/webhookd/internal/serve/config"
+	"github.com/crdconvert/webhookd/internal/serve/panics"
 )
 
 // configPoll is the interval at which the configuration file is read. The content is compared, so a

@@ -7,9 +7,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/crdschema"
 	"github.com/crdconvert/webhookd/internal/review"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // A crdCopy is webhookd's copy of a kind's CRD, which conversions of that kind use.

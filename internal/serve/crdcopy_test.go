@@ -9,11 +9,11 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/review"
-	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/internal/serve/config"
+	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 // An outdated copy of a CRD is logged once for each kind, until the kind has other schemas.

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/exampletest"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
+	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
 
 // exampleKinds are the kinds and functions of examples/custom-server.

@@ -7,9 +7,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/serve/config"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // newLogger returns a logger that writes one JSON object per line to w, or lines for people.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/config"
+	"github.com/crdconvert/webhookd/internal/serve/config"
 )
 
 // gcPercent is GOGC if the environment does not set it. With a small heap, Go's 100 means a

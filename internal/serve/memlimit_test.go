@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/crdconvert/webhookd/internal/config"
+	"github.com/crdconvert/webhookd/internal/serve/config"
 )
 
 func files(nameAndText ...string) fs.FS {

@@ -11,11 +11,11 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/ruleset"
-	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/internal/serve/config"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
+	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 // One file makes a parser panic in all replicas at once: they keep serving the previous rules.

@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/crdconvert/webhookd/internal/config"
 	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/internal/serve/config"
 )
 
 // slowReview is the duration from which a successful review is logged as well. The alert

@@ -15,9 +15,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/crdconvert/webhookd/internal/config"
-	"github.com/crdconvert/webhookd/internal/metrics"
 	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/internal/serve/config"
+	"github.com/crdconvert/webhookd/internal/serve/metrics"
 	"github.com/crdconvert/webhookd/internal/server"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )

@@ -12,9 +12,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/crdconvert/webhookd/internal/config"
-	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/internal/serve/config"
+	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 const (

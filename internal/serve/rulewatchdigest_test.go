@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 
-	"github.com/crdconvert/webhookd/internal/config"
-	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/internal/serve/config"
+	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 // A replica that keeps the last good rules has a different digest than one that starts with the

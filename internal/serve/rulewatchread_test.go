@@ -15,9 +15,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/crdconvert/webhookd/internal/config"
-	"github.com/crdconvert/webhookd/internal/ruleset"
-	"github.com/crdconvert/webhookd/internal/ruleset/rulesettest"
+	"github.com/crdconvert/webhookd/internal/serve/config"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
+	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 
 // A pipe and a device in followed folders are logged in one line. The rules next to them are served

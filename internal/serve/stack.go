@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/crdconvert/webhookd/internal/panics"
+	"github.com/crdconvert/webhookd/internal/serve/panics"
 )
 
 // StackOf returns a log field with the stack if the error is a recovered panic.

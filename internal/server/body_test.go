@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/apistatus"
+	"github.com/crdconvert/webhookd/internal/review/apistatus"
 	"github.com/crdconvert/webhookd/internal/server"
 )
 

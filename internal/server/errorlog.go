@@ -2,7 +2,10 @@ package server
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"sync"
@@ -60,11 +63,25 @@ func (l *errorLog) handshakeFailed(client net.Addr, err error) {
 	if own := l.own.Load(); own != nil && client.String() == *own {
 		return
 	}
-	reason, text := handshakeReason(err.Error()), fmt.Sprintf("TLS handshake error from %s: %v", client, err)
+	reason, text := handshakeReason(err), fmt.Sprintf("TLS handshake error from %s: %v", client, err)
 	l.failed(reason, text)
-	if !isNoise(reason) {
+	if reason != HandshakeClosed {
 		l.printRarely(reason, handshakeInterval, text)
 	}
+}
+
+// handshakeReason returns why a handshake failed.
+func handshakeReason(err error) string {
+	var op *net.OpError // crypto/tls has two operations of its own: remote error and local error
+	isOp := errors.As(err, &op)
+	switch {
+	case isOp && op.Op == "remote error":
+		return HandshakeRefusedByClient
+	case isOp && op.Op != "local error", errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return HandshakeClosed
+	}
+	return HandshakeRefusedByServer
 }
 
 // printRarely prints a text of a kind at most once per interval, with the number of suppressed

@@ -1,12 +1,16 @@
 package server
 
 import (
+	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/netip"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,51 +27,50 @@ func TestErrorLog(t *testing.T) {
 	l.now = func() time.Time { return now }
 	in := l.logger()
 
-	const (
-		wentAway = "TLS handshake error from 10.0.0.1:%d: EOF"
-		refused  = "TLS handshake error from 10.0.0.1:%d: remote error: tls: bad certificate"
-		noTLS    = "TLS handshake error from [fd00::1]:%d: client sent an HTTP request to an HTTPS server"
-		other    = "http: response.WriteHeader on hijacked connection"
-	)
-	// fail reports a failure with the text of its line.
-	fail := func(line string, args ...any) {
-		address, text, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf(line, args...), "TLS handshake error from "), ": ")
-		l.handshakeFailed(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(address)), errors.New(text))
+	wentAway := []error{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded}
+	refused := &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}
+	noTLS := tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}
+	const other = "http: response.WriteHeader on hijacked connection"
+	fail := func(port uint16, err error) {
+		l.handshakeFailed(net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), port)), err)
 	}
-	for i := range 1000 {
-		fail(wentAway, i)
-		fail(refused, i)
+	line := func(port uint16, err error) string {
+		return fmt.Sprintf("TLS handshake error from 10.0.0.1:%d: %v", port, err)
+	}
+	for i := range uint16(1000) {
+		fail(i, wentAway[i%4])
+		fail(i, refused)
 		in.Print(other)
 	}
-	fail(noTLS, 1)
+	fail(1, noTLS)
 	for range 2 {
 		l.acceptFailed(errors.New("too many open files"))
 	}
 	now = now.Add(logInterval)
-	fail(refused, 1000)
+	fail(1000, refused)
 	in.Print(other)
 	now = now.Add(handshakeInterval)
-	fail(refused, 2000)
-	fail(refused, 2001)
-	own := "127.0.0.1:7"
+	fail(2000, refused)
+	fail(2001, refused)
+	own := "10.0.0.1:7"
 	l.own.Store(&own)
-	fail("TLS handshake error from 127.0.0.1:7: tls: client didn't provide a certificate")
-	fail("TLS handshake error from 127.0.0.1:77: tls: client didn't provide a certificate")
+	fail(7, noTLS)
+	fail(77, noTLS)
 
 	want := []string{
-		fmt.Sprintf(refused, 0),
+		line(0, refused),
 		other,
-		fmt.Sprintf(noTLS, 1),
+		line(1, noTLS),
 		"http: Accept error: too many open files",
 		other + " (999 lines suppressed before this)",
-		fmt.Sprintf(refused, 2000) + " (1000 lines suppressed before this)",
-		"TLS handshake error from 127.0.0.1:77: tls: client didn't provide a certificate",
+		line(2000, refused) + " (1000 lines suppressed before this)",
+		line(77, noTLS),
 	}
 	if diff := cmp.Diff(want, strings.Split(strings.TrimSpace(out.String()), "\n")); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 	wantCounted := map[string]int{
-		HandshakeClosed: 1000, HandshakeCertificateRefused: 1003, HandshakeNotTLS: 1, HandshakeClientCertificate: 1,
+		HandshakeClosed: 1000, HandshakeRefusedByClient: 1003, HandshakeRefusedByServer: 2,
 	}
 	if diff := cmp.Diff(wantCounted, counted); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)

@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/crdconvert/webhookd/internal/apistatus"
+	"github.com/crdconvert/webhookd/internal/review/apistatus"
 )
 
 const checkTimeout = 2 * time.Second

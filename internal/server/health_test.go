@@ -177,7 +177,7 @@ func TestHandshakeFailuresDoNotFloodTheLog(t *testing.T) {
 	s := start(t, func(o *server.Options) {
 		o.ErrorLog = log.New(&logged, "", 0)
 		o.Hooks.HandshakeFailed = func(reason, _ string) {
-			if reason == server.HandshakeCertificateRefused {
+			if reason == server.HandshakeRefusedByClient {
 				refused.Add(1)
 			} else {
 				others.Add(1)

@@ -51,6 +51,23 @@ func RejectedCodes() []int {
 	}
 }
 
+// Reasons for a failed TLS handshake.
+const (
+	// HandshakeClosed: the connection ended or broke, or the client stopped sending.
+	HandshakeClosed = "closed"
+	// HandshakeRefusedByClient: the client sent an alert. Most often its caBundle does not trust the
+	// served certificate.
+	HandshakeRefusedByClient = "refused_by_client"
+	// HandshakeRefusedByServer: the client does not speak TLS, has no version, cipher or application
+	// protocol in common with the server, or no certificate that the server accepts.
+	HandshakeRefusedByServer = "refused_by_server"
+)
+
+// HandshakeReasons returns the reasons of Hooks.HandshakeFailed.
+func HandshakeReasons() []string {
+	return []string{HandshakeClosed, HandshakeRefusedByClient, HandshakeRefusedByServer}
+}
+
 func (h *Hooks) shed(reason string) {
 	if h.Shed != nil {
 		h.Shed(reason)

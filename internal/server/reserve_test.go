@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/apistatus"
+	"github.com/crdconvert/webhookd/internal/review/apistatus"
 	"github.com/crdconvert/webhookd/internal/server"
 )
 

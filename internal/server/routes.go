@@ -8,7 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/crdconvert/webhookd/internal/apistatus"
+	"github.com/crdconvert/webhookd/internal/review/apistatus"
 )
 
 const (

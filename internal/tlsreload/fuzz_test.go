@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 // FuzzReload replaces the files of a good pair with any bytes. Either the good pair is served and a

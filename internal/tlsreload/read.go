@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/crdconvert/webhookd/internal/volume"
+	"github.com/crdconvert/webhookd/internal/tlsreload/volume"
 )
 
 const maxFile = 1 << 20 // bytes; a Secret holds no more (corev1.MaxSecretSize)

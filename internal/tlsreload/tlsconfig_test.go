@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 func TestVersionsAndSuites(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/prometheus/promql/promqltest" //nolint:depguard // evaluates the alerts, no metrics
+	"github.com/prometheus/prometheus/promql/promqltest"
 )
 
 // Each alert fires when it should and is silent when it should, as Prometheus' own engine evaluates

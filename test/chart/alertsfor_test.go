@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"     //nolint:depguard // Prometheus itself has metrics
-	"github.com/prometheus/common/model"                 //nolint:depguard // Prometheus itself
-	"github.com/prometheus/prometheus/model/labels"      //nolint:depguard // evaluates the alerts, no metrics
-	"github.com/prometheus/prometheus/promql/parser"     //nolint:depguard // evaluates the alerts, no metrics
-	"github.com/prometheus/prometheus/promql/promqltest" //nolint:depguard // evaluates the alerts, no metrics
-	"github.com/prometheus/prometheus/rules"             //nolint:depguard // evaluates the alerts, no metrics
-	"github.com/prometheus/prometheus/util/teststorage"  //nolint:depguard // evaluates the alerts, no metrics
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/promqltest"
+	"github.com/prometheus/prometheus/rules"
+	"github.com/prometheus/prometheus/util/teststorage"
 )
 
 // An alert fires after its condition has held for as long as the table says. An alert with "once"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/selfmanaged"
+	"github.com/crdconvert/webhookd/internal/cluster/selfmanaged"
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/crdconvert/webhookd/test/chart"

@@ -3,7 +3,7 @@ package chart_test
 import (
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/config"
+	"github.com/crdconvert/webhookd/internal/serve/config"
 
 	"github.com/crdconvert/webhookd/test/chart"
 )

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/metrics"
 	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/internal/serve/metrics"
 	"github.com/crdconvert/webhookd/internal/server"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )

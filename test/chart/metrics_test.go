@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/prometheus/model/labels"  //nolint:depguard // the language of queries, no metrics
-	"github.com/prometheus/prometheus/promql/parser" //nolint:depguard // the language of queries, no metrics
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/crdconvert/webhookd/test/chart"
 )

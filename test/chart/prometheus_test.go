@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1" //nolint:depguard // kinds, no metrics
-	"github.com/prometheus/client_golang/prometheus"                                         //nolint:depguard // Prometheus itself has metrics
-	"github.com/prometheus/common/model"                                                     //nolint:depguard // Prometheus itself
-	"github.com/prometheus/prometheus/config"                                                //nolint:depguard // Prometheus itself
-	"github.com/prometheus/prometheus/discovery/targetgroup"                                 //nolint:depguard // Prometheus itself
-	"github.com/prometheus/prometheus/promql"                                                //nolint:depguard // Prometheus itself
-	"github.com/prometheus/prometheus/promql/promqltest"                                     //nolint:depguard // Prometheus itself
-	"github.com/prometheus/prometheus/scrape"                                                //nolint:depguard // Prometheus itself
-	"github.com/prometheus/prometheus/tsdb"                                                  //nolint:depguard // Prometheus itself
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/config"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/promqltest"
+	"github.com/prometheus/prometheus/scrape"
+	"github.com/prometheus/prometheus/tsdb"
 
 	"github.com/crdconvert/webhookd/test/chart"
 )

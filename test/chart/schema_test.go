@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/config"
+	"github.com/crdconvert/webhookd/internal/serve/config"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/test/chart"

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/crdguard"
+	"github.com/crdconvert/webhookd/internal/cluster/crdguard"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"

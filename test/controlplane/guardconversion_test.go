@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/crdguard"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/internal/cluster/crdguard"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/crdguard"
+	"github.com/crdconvert/webhookd/internal/cluster/crdguard"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	"github.com/google/go-cmp/cmp"

@@ -3,9 +3,9 @@ package controlplane_test
 import (
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 

@@ -3,7 +3,7 @@ package dashboard_test
 import (
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"github.com/crdconvert/webhookd/test/hostile"
 )
 
@@ -33,7 +33,7 @@ type tlsCase struct {
 	hello func(c *tls.Config)
 	// refused is part of the error that the client gets; empty: its review is answered.
 	refused string
-	// reason is under which the failed handshake is counted; empty: protocol, or there is none.
+	// reason is under which the failed handshake is counted; empty: refused_by_server, or there is none.
 	reason string
 	// protocol is what ALPN agrees on.
 	protocol string
@@ -85,7 +85,7 @@ func TestTLS(t *testing.T) {
 				}
 			}
 			if len(want) == 0 {
-				e.wantFailure(t, before, cmp.Or(c.reason, "protocol"))
+				e.wantFailure(t, before, cmp.Or(c.reason, "refused_by_server"))
 			}
 			delta := grown(before, e.counters(t))
 			maps.DeleteFunc(delta, func(name string, _ float64) bool { return strings.HasPrefix(name, failedHandshakes) }) // may be of the case before
@@ -272,17 +272,17 @@ func notTLS() []tlsCase {
 	const hello = "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
 	const alert = "\x15\x03\x01\x00\x02\x02"
 	return []tlsCase{
-		{name: "HTTP without TLS", server: byDefault, reason: "not_tls", bytes: "POST /crdconvert HTTP/1.1\r\nHost: a\r\nX: " + hostile.Canary + "\r\n\r\n", answer: "HTTP/1.0 400 Bad Request"},
-		{name: "the preface of HTTP/2 without TLS", server: byDefault, reason: "not_tls", bytes: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
-		{name: "half a hello", server: impatient, reason: "timeout", bytes: hello + strings.Repeat("\x00", 100)},
-		{name: "one byte", server: impatient, reason: "timeout", bytes: "\x16"},
-		{name: "a hello of SSL 2", server: byDefault, reason: "not_tls", bytes: "\x80\x2e\x01\x00\x02\x00\x15\x00\x00\x00\x10" + strings.Repeat("\x01", 35), answer: alert},
+		{name: "HTTP without TLS", server: byDefault, bytes: "POST /crdconvert HTTP/1.1\r\nHost: a\r\nX: " + hostile.Canary + "\r\n\r\n", answer: "HTTP/1.0 400 Bad Request"},
+		{name: "the preface of HTTP/2 without TLS", server: byDefault, bytes: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
+		{name: "half a hello", server: impatient, reason: "closed", bytes: hello + strings.Repeat("\x00", 100)},
+		{name: "one byte", server: impatient, reason: "closed", bytes: "\x16"},
+		{name: "a hello of SSL 2", server: byDefault, bytes: "\x80\x2e\x01\x00\x02\x00\x15\x00\x00\x00\x10" + strings.Repeat("\x01", 35), answer: alert},
 		{name: "a record longer than there may be", server: byDefault, bytes: "\x16\x03\x01\xff\xff" + strings.Repeat("\x01", 1000), answer: alert},
 		{name: "a message longer than there may be", server: byDefault, bytes: "\x16\x03\x01\x00\x04\x01\xff\xff\xff", answer: alert},
 		{name: "a hello of 58 KB", server: byDefault, bytes: "\x16\x03\x01\x40\x00\x01\x00\xe2\x90" + strings.Repeat("\x01", 16<<10-4) +
 			"\x16\x03\x01\x40\x00" + strings.Repeat("\x01", 16<<10)},
-		{name: "data before a hello", server: byDefault, reason: "not_tls", bytes: "\x17\x03\x03\x00\x04data"},
-		{name: "a thousand bytes of zero", server: byDefault, reason: "not_tls", bytes: strings.Repeat("\x00", 1000)},
+		{name: "data before a hello", server: byDefault, bytes: "\x17\x03\x03\x00\x04data"},
+		{name: "a thousand bytes of zero", server: byDefault, bytes: strings.Repeat("\x00", 1000)},
 	}
 }
 
@@ -305,7 +305,7 @@ func clientCertificates() []tlsCase {
 	past := time.Now().Add(-48 * time.Hour)
 	return []tlsCase{
 		{name: "a client with the right certificate", server: mutual},
-		{name: "a client without a certificate", server: mutual, reason: "client_certificate", refused: "certificate required"},
+		{name: "a client without a certificate", server: mutual, refused: "certificate required"},
 		show("a client of another CA", "unknown certificate authority", tlstest.Leaf{CommonName: "front-proxy", Usage: client}, true),
 		show("a client with another name", "bad certificate", tlstest.Leaf{CommonName: "front-proxy2", Usage: client}, false),
 		show("a client whose certificate has expired", "expired certificate",

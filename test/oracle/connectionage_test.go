@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )

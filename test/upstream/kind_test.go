@@ -12,10 +12,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
-	"github.com/crdconvert/webhookd/internal/ruleset"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 	"sigs.k8s.io/yaml"
 )
 

@@ -3,7 +3,7 @@ package keep
 import (
 	"strconv"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // Claims are units in scopes of the object that is converted. An edit of one place of a unit is an

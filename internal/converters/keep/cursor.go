@@ -3,8 +3,8 @@ package keep
 import (
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A cursor is a place of an object on a walk: what both schemas and the rules say of it, and what

@@ -1,8 +1,8 @@
 package keep
 
 import (
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // Defaults are the defaults of a version's schema. They are immutable. Nil has none.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A Conversion is an object x that was converted to y, and g, which y converts back to, as in the

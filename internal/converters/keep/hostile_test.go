@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/costtest"
+	"github.com/crdconvert/webhookd/test/helpers/costtest"
 )
 
 // A hostile annotation is as expensive as its author can make it.

@@ -3,8 +3,8 @@ package keep
 import (
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/crdschema/crdschematest"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
 )
 
 // The inputs of a value are what the other version shows to its users.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A listEntry is what is kept of a list without keys, whose elements are known by digests of what

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A Mark says by which rules an object was converted, while replicas with other rules convert the

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A PathElement leads from a value to a part of it: to the member Name of an object, to the element

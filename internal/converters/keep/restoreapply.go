@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // returns reports whether an entry of a branch makes a value where there is none.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A matchedList is a list without keys whose elements are matched with those of a kept list.

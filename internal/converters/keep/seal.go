@@ -3,8 +3,8 @@ package keep
 import (
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // Seal notes in the first of the entries what the object shows that they are put in, with the

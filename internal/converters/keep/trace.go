@@ -1,6 +1,6 @@
 package keep
 
-import "github.com/crdconvert/webhookd/internal/jsondoc"
+import "github.com/crdconvert/webhookd/internal/document/jsondoc"
 
 // A Trace says where the elements of a conversion's result come from. Rules that go through a list
 // or map may leave elements out, and turn a list into a map. The zero Trace is that of an object

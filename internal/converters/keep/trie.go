@@ -3,8 +3,8 @@ package keep
 import (
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A branch is a place of the object with its entries and those below it.

@@ -1,8 +1,8 @@
 package keep
 
 import (
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A Searcher finds fields that no schema knows. It reuses its memory, and is not safe for

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // lookEvery is how often a deadline looks at its context, in values.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A countdown is a context whose deadline passes after a number of looks at it.

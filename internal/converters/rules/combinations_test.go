@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules"
-	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
 
 //nolint:gochecknoglobals // flags

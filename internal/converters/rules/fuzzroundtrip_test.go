@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
-	"github.com/crdconvert/webhookd/internal/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
 
 // FuzzRoundTrip makes a valid object of a schema by the choices of the first text, and checks all

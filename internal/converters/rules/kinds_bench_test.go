@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // turn is how often the conversion and the identity of an object are measured before the other, so

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"k8s.io/client-go/kubernetes"
 )
 

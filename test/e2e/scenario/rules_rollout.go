@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -58,8 +58,8 @@ func newRollout(t *testing.T, e *Env) *rollout {
 	return r
 }
 
-// through has the API server ask one replica. A request that it writes to a connection while that is
-// dropped fails, so one object is read until the API server has another connection.
+// through has the API server ask one replica. A request fails that it writes to a connection while
+// that is dropped, so one object is read until the API server has another connection.
 func (r *rollout) through(f *ruleFolders) {
 	r.t.Helper()
 	r.balancer.Set(f.w.Addr())

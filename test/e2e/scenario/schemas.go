@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // Schemas has the API server apply what the schemas of the versions say to what a converter

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 // patience is how long a test waits for what should happen at once.

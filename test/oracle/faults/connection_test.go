@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/reviewtest"
 	"github.com/crdconvert/webhookd/internal/server"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"github.com/crdconvert/webhookd/test/oracle/load"

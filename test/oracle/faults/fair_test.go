@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/reviewtest"
 	"github.com/crdconvert/webhookd/internal/server"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"

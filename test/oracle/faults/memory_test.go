@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/reviewtest"
-	"github.com/crdconvert/webhookd/internal/tlsreload/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 
 	"github.com/crdconvert/webhookd/test/oracle/load"
 	"github.com/crdconvert/webhookd/test/oracle/process"

@@ -1,6 +1,6 @@
 {{- /*
 The guard of spec.conversion of a CRD: a policy and its binding. webhookd crd guard conversion prints the same from
-internal/crdguard/policies; the tests there compare both. It uses no function that text/template lacks, except toJson.
+internal/cluster/crdguard/policies; the tests there compare both. It uses no function that text/template lacks, except toJson.
 
 A CRD is a dict of group, plural, xrd (the name of the XRD of which Crossplane makes it, or empty), mode (validate or restore),
 allowGroup (the group of users whom the guard lets pass, or empty), webhook (the address that spec.conversion may be pointed at, as

@@ -1,5 +1,5 @@
 {{- /*
-The admission policies of a kind. webhookd crd guard prints the same from internal/crdguard/policies; the tests there compare both.
+The admission policies of a kind. webhookd crd guard prints the same from internal/cluster/crdguard/policies; the tests there compare both.
 It uses no function that text/template lacks, except toJson.
 
 A kind is a dict of

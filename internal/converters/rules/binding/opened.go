@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // opened replaces each rule of a whole subtree, which other rules name places of, by rules for the

@@ -5,7 +5,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // reads adds what the expressions of a rule read to its unit. What a rule for .status reads

@@ -11,8 +11,8 @@ import (
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/schema/apiserver"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // crd is a CRD with two versions whose specs are given.

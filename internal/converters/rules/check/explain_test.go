@@ -12,7 +12,7 @@ import (
 
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
 
 // explainFolder returns what becomes of every atom of a folder's versions.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 func sides() [2]binding.Side { return [2]binding.Side{binding.OfSpoke, binding.OfHub} }

@@ -10,7 +10,7 @@ import (
 
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/crdschema/apiserver"
+	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
 
 // TestUnitsOfTheExamples shows the units of all rules in examples/ that have any of more than one

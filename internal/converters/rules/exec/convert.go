@@ -12,8 +12,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A Converter converts between the hub of a CRD and its other versions. It is safe for concurrent

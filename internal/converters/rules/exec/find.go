@@ -2,7 +2,7 @@ package exec
 
 import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // find returns the value at a path, or nil if there is none.

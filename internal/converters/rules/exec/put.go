@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // put writes a value to the rest of a path, from its step i on, below n, and creates what is absent

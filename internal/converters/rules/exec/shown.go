@@ -2,7 +2,7 @@ package exec
 
 import (
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A shown is the object that expressions see. It implements transform.Source.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A Node is what a program does at a place of the source. Places that stay untouched have none.

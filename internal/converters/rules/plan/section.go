@@ -3,7 +3,7 @@ package plan
 import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A Section is the part of an object that a path from its root leads to. For one invalid label, or

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A how says how one value becomes the other. The zero how copies it.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // containerScore says how likely two objects, or two lists or maps of objects, are the same. One

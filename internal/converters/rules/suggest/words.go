@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/crdconvert/webhookd/internal/didyoumean"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 )
 
 // words splits a name into words, in lower case and in the singular: keyAlgorithms into key and

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/crdconvert/webhookd/internal/didyoumean"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 )
 
 // typeKeys returns the keys that say what a document is.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/didyoumean"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 )
 
 // A scope has the rule sets of a document by the names that its own rules use.

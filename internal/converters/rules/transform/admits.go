@@ -3,8 +3,8 @@ package transform
 import (
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // Admits reports whether a schema allows a value, given as valid JSON text: its type, its enum,

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 func stringsOf(n int) string { return `["` + strings.Repeat(`x","`, n-1) + `x"]` }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/didyoumean"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 )
 
 // An expressionCompiler compiles one expression of a rule and reports findings.

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // The assumed sizes of values that the schema does not bound. Most schemas have no bounds, and any

@@ -11,7 +11,7 @@ import (
 	"github.com/google/cel-go/interpreter"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // An expression is a compiled expression of CEL.

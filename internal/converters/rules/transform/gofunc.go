@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/didyoumean"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 var (

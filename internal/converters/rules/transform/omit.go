@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 var errEmpty = errors.New("the value is empty, and the rule leaves empty values out")

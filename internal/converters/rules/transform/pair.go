@@ -3,7 +3,7 @@ package transform
 import (
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // pair compiles a plain pair: of one path with one, or of paths that have the same names. Values

@@ -11,7 +11,7 @@ import (
 	k8scel "k8s.io/apiserver/pkg/cel"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A provider describes a schema to CEL's type checker, as far as an expression reads it: an

@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A Read is a path of the object with all that is below it, or only whether there is a value. An

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/cel-go/common/types/ref"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // An Operand is the value of one path of a rule: present or absent. A JSON null is present.

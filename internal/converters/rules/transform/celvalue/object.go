@@ -11,8 +11,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	"k8s.io/apiserver/pkg/cel"
 
-	"github.com/crdconvert/webhookd/internal/crdschema"
-	"github.com/crdconvert/webhookd/internal/jsondoc"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // An object is a JSON object as a map of CEL. A name that is not a CEL identifier can also be spelt

@@ -1,0 +1,245 @@
+package conformance
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+)
+
+// A Check is one thing that is required of a webhook.
+type Check struct {
+	// Name is short, and the same in every release.
+	Name string
+	// Requires says what is required, and Otherwise what happens to users of a webhook that fails.
+	Requires, Otherwise string
+
+	run func(ctx context.Context, r *run) (score roundtrip.Score, untested string, err error)
+}
+
+// reviewCheck is the first of Checks. Without answers, no other check says anything.
+const reviewCheck = "review"
+
+// Checks returns all checks: first what kube-apiserver requires of an answer, then the laws.
+func Checks() []Check {
+	return []Check{
+		{
+			reviewCheck, "one valid object is answered with HTTP 200, a ConversionReview of its version, Success and one object",
+			"kube-apiserver fails the request that needs the conversion", one(checkReview),
+		},
+		{
+			"uid", "the answer has the uid of the request",
+			"kube-apiserver refuses the answer", one(checkUID),
+		},
+		{
+			"version", "each object is at desiredAPIVersion, and its kind is the same",
+			"kube-apiserver refuses the answer", one(checkVersion),
+		},
+		{
+			"metadata", "of metadata only labels and annotations change, and stay valid",
+			"kube-apiserver refuses the answer if name, namespace, uid, a label or an annotation is wrong, and ignores the other changes", one(checkMetadata),
+		},
+		{
+			"order", "several objects are answered with as many, in their order",
+			"kube-apiserver takes each for the object at the same index, or refuses the answer", checkOrder,
+		},
+		{
+			"mixed versions", "the objects of a review may be at several versions",
+			"a list of objects that were stored at several versions cannot be read", checkMixed,
+		},
+		{
+			"empty list", "a review without objects is answered with Success and none",
+			"programs that probe the webhook take it for broken; kube-apiserver sends no such review", checkEmpty,
+		},
+		{
+			"v1beta1", "a review of v1beta1 is answered in v1beta1",
+			"kube-apiserver refuses the answer if the CRD's conversionReviewVersions begins with v1beta1", checkV1beta1,
+		},
+		{
+			"unknown review version", "a version of reviews that does not exist is answered with an HTTP error or Failed",
+			"a later version of the API is answered in words that it does not have", checkUnknown,
+		},
+		{
+			"repeat", "the same review always has the same answer",
+			"server-side apply finds conflicts and changes where there are none", one(checkRepeat),
+		},
+		{
+			"concurrency", "reviews at the same time are answered as one by one",
+			"an object is stored with the fields of another one, or fails now and then", checkConcurrency,
+		},
+		{
+			"fragments", "an object without any of its parts converts, and comes back with nothing but defaults of its schema",
+			"server-side apply fails, or gives its manager fields that no user has set", law(roundtrip.LawFragments, ""),
+		},
+		{
+			"large numbers", "integers over 2^53 keep their value",
+			"the number is stored with another value", law(roundtrip.LawLargeNumbers, "the schemas have no integer that may be so large, or no object with it comes back whatever its size"),
+		},
+		{
+			"schema", "converted objects have the fields and types of their schema only",
+			"kube-apiserver drops the field, or refuses the next write", law(roundtrip.LawSchema, ""),
+		},
+		{
+			"round trip", "an object is the same after converting there and back",
+			"fields get lost, or appear, by a write at another version", law(roundtrip.LawRoundTrip, ""),
+		},
+		{
+			"edits", "an edit at one version outlives conversions to the others",
+			"the edit of a user is undone", law(roundtrip.LawEdits, "the round trip without edits fails"),
+		},
+	}
+}
+
+// Names returns the names of all checks.
+func Names() []string {
+	checks := Checks()
+	names := make([]string, 0, len(checks))
+	for _, c := range checks {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// law makes a check of a law. untested says why no object was held to it.
+func law(law roundtrip.Law, untested string) func(context.Context, *run) (roundtrip.Score, string, error) {
+	return func(ctx context.Context, r *run) (roundtrip.Score, string, error) {
+		score, err := r.scorer.Score(ctx, law, r.Objects)
+		if err == nil && score.Objects == 0 {
+			if untested == "" {
+				untested = "no object is converted"
+			}
+			return score, untested, nil
+		}
+		return score, "", err
+	}
+}
+
+// A single check looks at the answer for one object. It returns nil if all is well, and false if
+// another check has to say what is wrong.
+type single func(ctx context.Context, r *run, c call) (applies bool, v *roundtrip.ViolationError)
+
+// one makes a check of a single one. The first object that fails is made smaller.
+func one(test single) func(context.Context, *run) (roundtrip.Score, string, error) {
+	return func(ctx context.Context, r *run) (score roundtrip.Score, untested string, err error) {
+		err = r.each(ctx, func(c call) {
+			applies, v := test(ctx, r, c)
+			if v != nil && score.First == nil {
+				v = r.smallest(ctx, c, v, test)
+			}
+			count(&score, applies, v)
+		})
+		if score.Objects == 0 {
+			untested = "no object is converted"
+		}
+		return score, untested, err
+	}
+}
+
+// smallest returns the violation of the smallest object that fails a test.
+func (r *run) smallest(ctx context.Context, c call, v *roundtrip.ViolationError, test single) *roundtrip.ViolationError {
+	roundtrip.Smallest(ctx, c.object, func(object []byte) bool {
+		_, again := test(ctx, r, call{c.index, c.from, c.to, object})
+		if again != nil {
+			v = again
+		}
+		return again != nil
+	})
+	return v
+}
+
+// count adds an object to a score.
+func count(score *roundtrip.Score, applies bool, v *roundtrip.ViolationError) {
+	if v != nil {
+		score.Failed++
+		if score.First == nil {
+			score.First = v
+		}
+	}
+	if applies || v != nil {
+		score.Objects++
+	}
+}
+
+func checkReview(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+	answer, err := r.ask(ctx, "v1", c.to, c.object)
+	if err == nil {
+		_, err = answer.converted()
+	}
+	switch {
+	case err != nil:
+		return true, r.violation(c, "%v", err)
+	case answer.APIVersion != group+"/v1" || answer.Kind != "ConversionReview":
+		return true, r.violation(c, "answer is of apiVersion %q and kind %q, not %q and %q", answer.APIVersion, answer.Kind, group+"/v1", "ConversionReview")
+	}
+	return true, nil
+}
+
+func checkUID(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+	answer, err := r.ask(ctx, "v1", c.to, c.object)
+	switch {
+	case err != nil || answer.Response == nil:
+		return false, nil //nolint:nilerr // the check of the review says so
+	case answer.Response.UID != answer.uid:
+		return true, r.violation(c, "uid is %q, not %q", answer.Response.UID, answer.uid)
+	}
+	return true, nil
+}
+
+func checkVersion(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+	text, err := r.convert(ctx, c.object, c.from, c.to)
+	if err != nil {
+		return false, nil //nolint:nilerr // the check of the review says so
+	}
+	object := read(text)
+	if want := r.CRD.Group + "/" + c.to; object["apiVersion"] != want || object["kind"] != r.CRD.Kind {
+		return true, r.violation(c, "object is of apiVersion %v and kind %v, not %s and %s", object["apiVersion"], object["kind"], want, r.CRD.Kind)
+	}
+	return true, nil
+}
+
+func checkMetadata(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+	text, err := r.convert(ctx, c.object, c.from, c.to)
+	if err != nil {
+		return false, nil //nolint:nilerr // the check of the review says so
+	}
+	object := read(text)
+	was, _ := read(c.object)["metadata"].(map[string]any)
+	is, ok := object["metadata"].(map[string]any)
+	if !ok && was != nil {
+		return true, r.violation(c, "object without metadata")
+	}
+	for _, name := range slices.Sorted(maps.Keys(merged(was, is))) {
+		if name != "labels" && name != "annotations" && !reflect.DeepEqual(was[name], is[name]) {
+			return true, r.violation(c, "metadata.%s is %v, not %v", name, textOf(is[name]), textOf(was[name]))
+		}
+	}
+	if path := roundtrip.BadEntry(object); path != "" && roundtrip.BadEntry(read(c.object)) == "" {
+		return true, r.violation(c, "label or annotation that kube-apiserver refuses: %s", path)
+	}
+	return true, nil
+}
+
+func merged(a, b map[string]any) map[string]any {
+	all := maps.Clone(a)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, b)
+	return all
+}
+
+func checkRepeat(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+	first, err := r.convert(ctx, c.object, c.from, c.to)
+	if err != nil {
+		return false, nil //nolint:nilerr // the check of the review says so
+	}
+	for range 2 {
+		again, err := r.convert(ctx, c.object, c.from, c.to)
+		if err != nil || !reflect.DeepEqual(read(first), read(again)) {
+			return true, r.violation(c, "answer is %s, then %s (%v)", first, again, err)
+		}
+	}
+	return true, nil
+}

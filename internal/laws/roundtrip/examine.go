@@ -1,0 +1,207 @@
+package roundtrip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+)
+
+// An Examiner says what conversions would do to objects that exist. It makes no random choice and
+// no edit; the laws do. It is safe for concurrent use.
+type Examiner struct{ *suite }
+
+// NewExaminer returns an Examiner of conversions between the served versions of a CRD. What the
+// drops lose is not a difference.
+func NewExaminer(kind *converters.Kind, crd *crdschema.CRD, drops []Drop) (*Examiner, error) {
+	s := &suite{Suite: Suite{Kind: kind, CRD: crd, Drops: drops}, drops: map[direction][][]syntax.Segment{}}
+	for _, v := range kind.Versions {
+		if version := crd.Version(v); version != nil && version.Root != nil {
+			s.versions = append(s.versions, v)
+		}
+	}
+	err := errors.Join(s.readDrops()...)
+	s.versions = slices.DeleteFunc(s.versions, func(v string) bool { return !crd.Version(v).Served })
+	return &Examiner{s}, err
+}
+
+// An Examination is what was found about an object.
+type Examination struct {
+	// Version is that of the object.
+	Version string
+	// Refused is what the schema of this version has against the object as it is.
+	Refused []Refusal
+	// Outcomes has one for each other served version.
+	Outcomes []Outcome
+}
+
+// An Outcome is what becomes of an object that is read at another version and written back from
+// there without a change, as the API server does both.
+type Outcome struct {
+	To string
+	// Err is why it cannot be converted, or if Back is true, not back. The rest is empty then.
+	// TooLarge means that what had to be kept did not fit into annotations.
+	Err            error
+	Back, TooLarge bool
+	// Differs are the places of the object's version that come back with another value, and Dropped
+	// those where rules drop it.
+	Differs, Dropped []Difference
+	// Pruned are places of To that the API server removes, because the schema lacks them.
+	Pruned []Difference
+	// Refused is what the schema of To has against the result, with Kubernetes' own validation.
+	Refused []Refusal
+	// Kept are the places whose values are kept in annotations of the result. KeptBytes is the size
+	// of the names and values of these annotations, AnnotationBytes that of all annotations.
+	Kept                       []string
+	KeptBytes, AnnotationBytes int
+}
+
+// A Difference is a place with another value than before. The path is as conversion rules write it,
+// so it has no index and no key of a map. Was and Is are JSON, empty if absent.
+type Difference struct{ Path, Was, Is string }
+
+// Examine converts an object to every other version and back. The error says why the text is not an
+// object of the kind.
+func (e *Examiner) Examine(ctx context.Context, object []byte) (*Examination, error) {
+	version, err := versionOf(object)
+	if err != nil {
+		return nil, err
+	}
+	schema := e.schema(version)
+	if schema == nil || schema.Root == nil || !e.Kind.Has(version) {
+		return nil, fmt.Errorf("version that the rules or their CRD do not have, add it there: %s", version)
+	}
+	state := e.view(version, object)
+	found := &Examination{Version: version, Refused: refusalsOf(schema, state)}
+	visible(state)
+	for _, to := range e.others(version) {
+		found.Outcomes = append(found.Outcomes, e.outcomeOf(ctx, object, state, version, to))
+	}
+	return found, nil
+}
+
+// outcomeOf examines one direction. State is the object as the API server has it, without kept
+// values.
+func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[string]any, from, to string) Outcome {
+	o := Outcome{To: to}
+	result, err := e.converted(ctx, object, state, from, to)
+	if err != nil {
+		_, o.TooLarge = errors.AsType[*keep.TooLargeError](err)
+		o.Err = err
+		return o
+	}
+	e.measure(&o, result)
+	schema := e.schema(to)
+	stored := copied(result)
+	schema.Prune(stored)
+	differ(schema.Root, result, stored, "", &o.Pruned)
+	schema.Default(stored)
+	o.Refused = refusalsOf(schema, stored)
+	returned, err := e.converted(ctx, encode(stored), stored, to, from)
+	if err != nil {
+		_, o.TooLarge = errors.AsType[*keep.TooLargeError](err)
+		o.Err, o.Back = err, true
+		return o
+	}
+	e.admit(from, returned)
+	visible(returned)
+	root := e.schema(from).Root
+	differ(root, state, returned, "", &o.Differs)
+	if len(o.Differs) > 0 && len(e.drops[direction{from, to}]) > 0 {
+		all := o.Differs
+		o.Differs = nil
+		differ(root, e.undropped(state, from, to), e.undropped(returned, from, to), "", &o.Differs)
+		o.Dropped = slices.DeleteFunc(all, func(d Difference) bool { return slices.Contains(o.Differs, d) })
+	}
+	return o
+}
+
+// converted converts as the server does. Like that it refuses a result with other metadata than the
+// object has, which is also given decoded.
+func (e *Examiner) converted(ctx context.Context, object []byte, decoded map[string]any, from, to string) (map[string]any, error) {
+	text, err := e.convert(ctx, object, from, to)
+	if err != nil {
+		return nil, err
+	}
+	result := e.read(text)
+	was, _ := decoded["metadata"].(map[string]any)
+	is, _ := result["metadata"].(map[string]any)
+	for _, name := range names(was, is) {
+		if name != "labels" && name != "annotations" && !equal(at(was, name), at(is, name)) {
+			return nil, fmt.Errorf("a converter may change only labels and annotations in metadata: %s", jsondoc.FormatPath("metadata", name))
+		}
+	}
+	return result, nil
+}
+
+// measure counts the annotations of a result.
+func (e *Examiner) measure(o *Outcome, result map[string]any) {
+	paths := map[string]bool{}
+	for name, value := range annotationsOf(result) {
+		text, _ := value.(string)
+		o.AnnotationBytes += len(name) + len(text)
+		if !keep.IsOwn(name) {
+			continue
+		}
+		o.KeptBytes += len(name) + len(text)
+		kept := keep.Describe(name, text)
+		for _, value := range kept.Values {
+			path := value.Path
+			if of := e.schema(kept.Version); of != nil {
+				path, _ = schemaPath(of.Root, path)
+			}
+			paths[path] = true
+		}
+	}
+	o.Kept = slices.Sorted(maps.Keys(paths))
+}
+
+// refusalsOf returns what a schema has against an object, each once.
+func refusalsOf(v *crdschema.Version, object map[string]any) []Refusal {
+	errs := v.Validate(object)
+	if len(errs) == 0 {
+		return nil
+	}
+	all := refusals{}
+	all.add(reasonsOf(v, errs))
+	return all.sorted()
+}
+
+// differ adds the places at which two values differ: the outermost ones that only one of them has,
+// and the innermost ones that both have.
+func differ(n *crdschema.Node, was, is any, path string, all *[]Difference) {
+	if equal(was, is) {
+		return
+	}
+	x, okX := was.(map[string]any)
+	y, okY := is.(map[string]any)
+	if okX && okY {
+		for _, name := range names(x, y) {
+			step, next := jsondoc.FormatPath(name), n.Property(name)
+			if next == nil && n.Values() != nil {
+				step, next = "{}", n.Values()
+			}
+			differ(next, at(x, name), at(y, name), path+step, all)
+		}
+		return
+	}
+	l, okL := was.([]any)
+	m, okM := is.([]any)
+	if okL && okM && len(l) == len(m) {
+		for i := range l {
+			differ(n.Items(), l[i], m[i], path+"[]", all)
+		}
+		return
+	}
+	d := Difference{path, textOf(was), textOf(is)}
+	if !slices.Contains(*all, d) {
+		*all = append(*all, d)
+	}
+}

@@ -1,0 +1,90 @@
+package roundtrip
+
+import (
+	"context"
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+)
+
+// LeftOut returns the fields that a manifest leaves out, and that make it mean something else at
+// another version: the default that the API server fills in is converted to another object than the
+// manifest is, with the defaults of that version. With these fields written out, which is the
+// returned text, it means the same at both.
+//
+// Paths are empty if it does so anyway, or cannot be converted. They are also empty for what is not
+// valid by itself, such as most patches: the API server fills in nothing there.
+func (e *Examiner) LeftOut(ctx context.Context, object []byte, to string) (paths []string, complete []byte, err error) {
+	version, err := versionOf(object)
+	if err != nil || !e.Kind.Has(version) || !e.Kind.Has(to) || e.schema(version) == nil || e.schema(to) == nil {
+		return nil, nil, err
+	}
+	sent, stored := e.read(object), e.read(object)
+	e.schema(version).Default(stored)
+	missing := added(sent, stored, nil, nil)
+	if len(missing) == 0 || len(e.schema(version).Validate(copied(stored))) > 0 {
+		return nil, nil, nil
+	}
+	// meaning is what the API server makes of the object with some of the defaults, converted; nil
+	// if it cannot be. No version shows kept values, and no client applies status.
+	meaning := func(defaults [][]any) map[string]any {
+		text, err := withValues(object, stored, defaults)
+		if err != nil {
+			return nil
+		}
+		there, err := e.convert(ctx, text, version, to)
+		if err != nil {
+			return nil
+		}
+		result := visible(e.view(to, there))
+		delete(result, "status")
+		return result
+	}
+	want := meaning(missing)
+	if want == nil || equal(want, meaning(nil)) {
+		return nil, nil, nil
+	}
+	for i := 0; i < len(missing); {
+		if fewer := slices.Delete(slices.Clone(missing), i, i+1); equal(want, meaning(fewer)) {
+			missing = fewer
+		} else {
+			i++
+		}
+	}
+	for _, path := range missing {
+		paths = append(paths, formatPath(path))
+	}
+	complete, err = withValues(object, stored, missing)
+	return paths, complete, err
+}
+
+// withValues returns an object with members of another one, and else as it is written.
+func withValues(text []byte, from map[string]any, paths [][]any) ([]byte, error) {
+	object, err := jsondoc.ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		node := object.Node
+		for _, step := range path[:len(path)-1] {
+			switch step := step.(type) {
+			case string:
+				node, err = node.Member(step)
+			case int:
+				node, err = node.Element(step)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		value, err := jsondoc.RawValue(encode(at(from, path...)))
+		if err != nil {
+			return nil, err
+		}
+		name, _ := path[len(path)-1].(string)
+		if err := node.SetMember(name, value); err != nil {
+			return nil, err
+		}
+	}
+	return object.Text(), nil
+}

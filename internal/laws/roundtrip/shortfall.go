@@ -1,0 +1,179 @@
+package roundtrip
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+)
+
+// A Shortfall says why Fuzz made fewer objects of a version than it was asked for, or poorer ones.
+type Shortfall struct {
+	Version string
+	// Asked is the number of objects that Fuzz tried to make, Missed how many of them no try made
+	// valid, and Different how many differ apart from their metadata.
+	Asked, Missed, Different uint64
+	// Causes are what the schema has against the missed ones.
+	Causes []Refusal
+	// Never are places that no object has, as the schema refuses what is made for them.
+	Never []Refusal
+}
+
+// A production counts what became of the objects of one version.
+type production struct {
+	asked, missed uint64
+	different     map[uint64]bool
+	causes        refusals
+	removed       refusals
+}
+
+// maxDifferent bounds the objects that are remembered. There is no shortage behind it.
+const maxDifferent = 1 << 16
+
+// produce makes the object of an index, and counts it.
+func (s *suite) produce(version string, index uint64) []byte {
+	object, m := s.generators[version].object(s.Seed, index)
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	p := s.produced[version]
+	p.asked++
+	p.removed.add(m.removed)
+	if object == nil {
+		p.missed++
+		p.causes.add(m.causes)
+	} else if len(p.different) < maxDifferent {
+		p.different[m.content] = true
+	}
+	return object
+}
+
+// shortfalls returns what is to be said about each version whose objects are fewer or poorer than
+// asked.
+func (s *suite) shortfalls() []Shortfall {
+	var all []Shortfall
+	for _, version := range s.versions {
+		p := s.produced[version]
+		short := Shortfall{
+			Version: version, Asked: p.asked, Missed: p.missed, Different: uint64(len(p.different)),
+			Causes: p.causes.sorted(), Never: s.never(version, p),
+		}
+		if short.Missed > 0 || short.Few() || len(short.Never) > 0 {
+			all = append(all, short)
+		}
+	}
+	return all
+}
+
+// Few reports whether most objects were repeated: the schema allows few.
+func (s Shortfall) Few() bool {
+	made := s.Asked - s.Missed
+	return made >= 100 && s.Different < made/10
+}
+
+// maxSearched is how many objects never looks through, and maxNever how many places it looks for.
+const maxSearched, maxNever = 300, 32
+
+// never returns the places that were removed from objects because of their values, and that none of
+// the objects has.
+func (s *suite) never(version string, p *production) []Refusal {
+	candidates := slices.DeleteFunc(p.removed.sorted(), func(r Refusal) bool { return r.Path == "." })
+	candidates = candidates[:min(len(candidates), maxNever)]
+	paths := map[string][]syntax.Segment{}
+	for _, r := range candidates {
+		if path, err := parsePath(r.Path); err == nil {
+			paths[r.Path] = path
+		}
+	}
+	for index := uint64(0); index < min(p.asked, maxSearched) && len(paths) > 0; index++ {
+		object := s.generators[version].Object(s.Seed, index)
+		if object == nil {
+			continue
+		}
+		root := s.read(object)
+		for text, path := range paths {
+			if hasAny(root, path) {
+				delete(paths, text)
+			}
+		}
+	}
+	never := slices.DeleteFunc(candidates, func(r Refusal) bool { return paths[r.Path] == nil })
+	slices.SortStableFunc(never, func(a, b Refusal) int { return cmp.Compare(len(a.Path), len(b.Path)) })
+	outer := map[string]bool{}
+	return slices.DeleteFunc(never, func(r Refusal) bool {
+		within := outer[r.Path]
+		for path := range outer {
+			within = within || strings.HasPrefix(r.Path, path+".") || strings.HasPrefix(r.Path, path+"[") || strings.HasPrefix(r.Path, path+"{")
+		}
+		outer[r.Path] = true
+		return within
+	})
+}
+
+// hasAny reports whether an object has something at a path of rules, in any element or entry.
+func hasAny(v any, path []syntax.Segment) bool {
+	if len(path) == 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if path[0].Kind == syntax.Field {
+			value, found := v[path[0].Name]
+			return found && hasAny(value, path[1:])
+		}
+		for _, value := range v {
+			if hasAny(value, path[1:]) {
+				return true
+			}
+		}
+	case []any:
+		return path[0].Kind != syntax.Field && slices.ContainsFunc(v, func(e any) bool { return hasAny(e, path[1:]) })
+	}
+	return false
+}
+
+// A making is what happened when an object was made.
+type making struct {
+	// content is a digest of the object apart from its metadata.
+	content uint64
+	// removed are the reasons why parts of the object were removed, and causes those why what was
+	// left is not valid.
+	removed, causes map[[2]string]bool
+}
+
+// repair removes from an object what its schema has something against, and notes why. Reasons are
+// those of earlier removals, by plain path.
+func (m *making) repair(v *crdschema.Version, obj map[string]any, reasons map[string][2]string) (valid bool) {
+	v.Prune(obj)
+	v.Default(obj)
+	errs := v.Validate(obj)
+	m.causes = map[[2]string]bool{}
+	for _, err := range errs {
+		reason, found := removalOf(err.Field, reasons)
+		if !found || brokenRule(placeAt(v, err.Field), err) != "" {
+			reason = reasonOf(v, err)
+		}
+		m.causes[reason], m.removed[reason] = true, true
+		if path := removePath(obj, err.Field); path != "" {
+			reasons[path] = reason
+		}
+	}
+	return len(errs) == 0
+}
+
+// removalOf returns the reason why something was removed at a place, or else below it: a place that
+// is required or has few parts is wrong for that reason.
+func removalOf(path string, reasons map[string][2]string) (reason [2]string, found bool) {
+	path = plainPath(path)
+	if reason, found = reasons[path]; found {
+		return reason, true
+	}
+	for _, removed := range slices.Sorted(maps.Keys(reasons)) {
+		if strings.HasPrefix(removed, path+".") {
+			return reasons[removed], true
+		}
+	}
+	return reason, false
+}

@@ -1,0 +1,215 @@
+package roundtrip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+)
+
+// DefaultSeed is the seed of tests: a run in CI is the same every time.
+const DefaultSeed = 1
+
+// A Suite is the laws of one kind. It is safe for concurrent use.
+type Suite struct {
+	Kind *converters.Kind
+	// Remote converts in place of the Kind, whose names count. Only Score holds it to laws.
+	Remote Remote
+	// Seed is that of all random choices: which edits L2 makes.
+	Seed uint64
+
+	// CRD has the schemas of the versions. With it, objects are equal if they are after the API
+	// server's pruning and defaulting, and edits are parts of other valid objects. Versions that
+	// the CRD does not have are left out. If it is nil, objects are compared as they are, with
+	// number literals as text.
+	CRD *crdschema.CRD
+	// Hints are values that Fuzz should try, by version.
+	Hints map[string]Hints
+	// Drops are the places that conversions lose on purpose: no law looks at them.
+	Drops []Drop
+	// Stored does the reverse conversion twice: of what the conversion gave, and of that pruned and
+	// defaulted, as the API server stores it in between, with numbers as it spells them. So it
+	// finds defaults that the versions do not share.
+	Stored bool
+	// Walks makes Fuzz take walks with its objects (L10), and Forgeries write annotations with
+	// webhookd's names into them (L13).
+	Walks, Forgeries bool
+	// Outcomes makes Fuzz count the valid objects that become invalid ones. No law forbids that,
+	// but the API server refuses the next write of such an object.
+	Outcomes bool
+	// MayBeAbsent reports whether a place that the version to requires may stay absent in an object
+	// that was converted from another version: Outcomes does not count that. It may be nil, and
+	// must be safe for concurrent use.
+	MayBeAbsent func(from, to, path string) bool
+	// Like is a kind that converts valid objects to the same, apart from what either keeps. Objects
+	// that it cannot convert are not compared.
+	Like *converters.Kind
+	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with
+	// it.
+	Next *Generation
+	// Gained are fields that CRD has and the kind's own copy of it does not have. If there are any,
+	// L12 is checked, and L6 is not.
+	Gained []Gain
+	// Progress, if set, is called after each object of Fuzz, by one goroutine at a time.
+	Progress func(Stats)
+}
+
+// A Drop is a place whose values the conversion from one version to another loses on purpose. The
+// path is one of the version From, as conversion rules write paths; an empty From or To is any
+// version. What is lost on the way to the hub is also lost on the way to the versions behind it.
+type Drop = struct{ From, To, Path string }
+
+// Check holds the kind to all laws on each object. It stops at the first object that violates one,
+// makes that smaller, and returns a *ViolationError.
+func (s Suite) Check(ctx context.Context, objects iter.Seq[[]byte]) error {
+	b, err := s.prepare()
+	if err != nil {
+		return err
+	}
+	index := uint64(0)
+	for object := range objects {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := b.shrunk(ctx, b.checkWithEdits(ctx, object, b.random(index, ""))); err != nil {
+			return err
+		}
+		index++
+	}
+	return nil
+}
+
+// poolSize is the number of objects of each version that edits take their parts from.
+const poolSize = 64
+
+// A suite is a Suite that is ready to hold objects to its laws. It is safe for concurrent use.
+type suite struct {
+	Suite
+	// versions are those of the kind that the CRD has.
+	versions   []string
+	generators map[string]*Generator
+	pools      map[string][]map[string]any
+	drops      map[direction][][]syntax.Segment
+	documents  sync.Pool // of *jsondoc.Document: new ones would be half of the garbage
+	next       *suite
+
+	lock     sync.Mutex
+	stats    Stats
+	produced map[string]*production
+	rejected map[direction]*rejected
+}
+
+type direction struct{ from, to string }
+
+func (s Suite) prepare() (*suite, error) {
+	b := &suite{
+		Suite: s, versions: s.Kind.Versions,
+		generators: map[string]*Generator{}, pools: map[string][]map[string]any{}, drops: map[direction][][]syntax.Segment{},
+		produced: map[string]*production{}, rejected: map[direction]*rejected{},
+	}
+	if s.CRD != nil {
+		b.versions = slices.DeleteFunc(slices.Clone(b.versions), func(v string) bool { return s.CRD.Version(v) == nil })
+	}
+	problems := b.readDrops()
+	for _, version := range b.versions {
+		v := b.schema(version)
+		if v == nil {
+			continue
+		}
+		if v.Root == nil {
+			return nil, fmt.Errorf("version without a schema: %s", version)
+		}
+		g, err := NewGenerator(v, s.Hints[version])
+		problems = append(problems, err)
+		b.generators[version] = g
+		b.produced[version] = &production{different: map[uint64]bool{}, causes: refusals{}, removed: refusals{}}
+		for index := range uint64(poolSize) {
+			if index == poolSize/4 && len(b.pools[version]) == 0 {
+				break // chance does not meet the schema
+			}
+			obj := g.Object(^s.Seed, index)
+			if s.Remote != nil {
+				obj = b.ordinary(version, obj)
+			}
+			if obj != nil {
+				b.pools[version] = append(b.pools[version], b.view(version, obj))
+			}
+		}
+	}
+	if s.Next != nil {
+		var err error
+		b.next, err = Suite{Kind: s.Next.Kind, CRD: s.Next.CRD, Seed: s.Seed, Hints: s.Hints, Drops: s.Drops}.prepare()
+		problems = append(problems, err)
+	}
+	return b, errors.Join(problems...)
+}
+
+// others are the versions except one.
+func (s *suite) others(version string) []string {
+	return slices.DeleteFunc(slices.Clone(s.versions), func(v string) bool { return v == version })
+}
+
+// schema returns the schema of a version, or nil for a suite without schemas.
+func (s *suite) schema(version string) *crdschema.Version {
+	if s.CRD == nil {
+		return nil
+	}
+	return s.CRD.Version(version)
+}
+
+func (s *suite) readDrops() []error {
+	problems := make([]error, 0, len(s.Drops))
+	for _, drop := range s.Drops {
+		p, err := parsePath(drop.Path)
+		problems = append(problems, err)
+		for _, from := range s.versions {
+			for _, to := range s.versions {
+				if (drop.From == "" || drop.From == from) && (drop.To == "" || drop.To == to || drop.To == s.Kind.Hub) {
+					s.drops[direction{from, to}] = append(s.drops[direction{from, to}], p)
+				}
+			}
+		}
+	}
+	return problems
+}
+
+// read decodes an object: as the API server does, or with number literals for a suite without
+// schemas.
+func (s *suite) read(object []byte) map[string]any {
+	m, _ := must(decode(object, s.CRD == nil)).(map[string]any)
+	return m
+}
+
+// view returns an object as the API server has it: decoded, pruned and defaulted.
+func (s *suite) view(version string, object []byte) map[string]any {
+	v := s.read(object)
+	s.admit(version, v)
+	return v
+}
+
+// admit prunes and defaults an object.
+func (s *suite) admit(version string, object map[string]any) {
+	if v := s.schema(version); v != nil {
+		v.Prune(object)
+		v.Default(object)
+	}
+}
+
+// random returns the source of the choices for one object.
+func (s *suite) random(index uint64, version string) *rand.Rand {
+	return randomBy(s.Seed^hash(version), index)
+}
+
+func hash(s string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s))
+	return h.Sum64()
+}
