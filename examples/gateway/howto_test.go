@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -24,14 +25,33 @@ func TestLawsOfUnstructured(t *testing.T) {
 	conversiontest.Laws(t, kind, crd, nil)
 }
 
+// The commands at the top of the how-to work in a clone.
+func TestHowToBeginsWithWhatWorks(t *testing.T) {
+	t.Parallel()
+	commands := regexp.MustCompile("(?s)```sh\n(.*?)```").FindStringSubmatch(page(t))
+	if commands == nil {
+		t.Fatal("the page has no commands")
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-euc", commands[1]) //nolint:gosec // of our page
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+func page(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/how-to/write-a-go-converter.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // The how-to shows the files of this folder and of the custom server as they are, or stretches of
 // them, each in a block of its own.
 func TestHowToShowsThisCode(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/how-to/write-a-go-converter.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var code string
 	for _, file := range []string{
 		"gateway.go", "../custom-server/database/database.go", "../custom-server/main.go",
@@ -43,7 +63,7 @@ func TestHowToShowsThisCode(t *testing.T) {
 		}
 		code += string(text)
 	}
-	blocks := regexp.MustCompile("(?s)```(?:go|yaml)\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	blocks := regexp.MustCompile("(?s)```(?:go|yaml)\n(.*?)```").FindAllStringSubmatch(page(t), -1)
 	if len(blocks) < 7 {
 		t.Errorf("%d blocks of code, want at least 7", len(blocks))
 	}
