@@ -39,6 +39,23 @@ func TestLinksAreNotBroken(t *testing.T) {
 	}
 }
 
+// A reader can find a page, and read all of them in two hours: merge pages, or say it once.
+func TestPagesAreFewAndShort(t *testing.T) {
+	t.Parallel()
+	pages := append(pagesOf(t, "../../docs"), pagesOf(t, "../../examples")...)
+	pages = append(pages, "../../README.md", "../../deploy/helm/webhookd/README.md")
+	words := 0
+	for _, page := range pages {
+		words += len(strings.Fields(read(t, page)))
+	}
+	if len(pages) > 36 || words > 30_000 {
+		t.Errorf("%d pages of %d words, want at most 36 and 30,000", len(pages), words)
+	}
+	if lines := strings.Count(read(t, "../../README.md"), "\n"); lines > 110 {
+		t.Errorf("README.md has %d lines, want at most 110", lines)
+	}
+}
+
 // Every page that code, the chart or a workflow names is there.
 func TestPagesThatCodeNamesExist(t *testing.T) {
 	t.Parallel()
