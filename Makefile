@@ -95,7 +95,7 @@ e2e-full: ## Run more on a whole control plane, with kubectl and Helm, which it 
 faults-full: ## Run the fault tests with full numbers and time limits. Takes about an hour on an idle machine.
 	@cd test/oracle && $(GO) test -count=1 -timeout=120m $(TESTFLAGS) ./faults -v -full
 
-# make test-all does the same with fewer objects. The table is that of docs/contributing/upstream.md.
+# make test-all does the same with fewer objects.
 upstream: ## Hold rules for kinds of other projects to the laws on 2000 objects a version (OBJECTS), and to recorded results.
 	@cd test/upstream && $(GO) test -count=1 -timeout=60m $(TESTFLAGS) . -objects=$(or $(OBJECTS),2000)
 

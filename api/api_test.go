@@ -1,4 +1,5 @@
-// Package api_test holds the public packages to what they promise: see docs/reference/library.md.
+// Package api_test holds the public packages to what they promise: see
+// docs/how-to/write-a-go-converter.md.
 package api_test
 
 import (

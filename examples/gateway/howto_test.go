@@ -2,6 +2,8 @@ package gateway_test
 
 import (
 	"os"
+	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,30 +25,51 @@ func TestLawsOfUnstructured(t *testing.T) {
 	conversiontest.Laws(t, kind, crd, nil)
 }
 
-// The how-to shows the files of this folder as they are, or stretches of them, each in a block of
-// its own.
-func TestHowToShowsThisCode(t *testing.T) {
+// The commands at the top of the how-to work in a clone.
+func TestHowToBeginsWithWhatWorks(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/how-to/write-a-go-converter.md")
+	commands := regexp.MustCompile("(?s)```sh\n(.*?)```").FindStringSubmatch(page(t))
+	if commands == nil {
+		t.Fatal("the page has no commands")
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-euc", commands[1]) //nolint:gosec // of our page
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+func page(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/how-to/write-a-go-converter.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+// The how-to shows the files of this folder and of the custom server as they are, or stretches of
+// them, each in a block of its own.
+func TestHowToShowsThisCode(t *testing.T) {
+	t.Parallel()
 	var code string
-	for _, file := range []string{"gateway.go", "../custom-server/database/database.go", "../custom-server/main.go"} {
+	for _, file := range []string{
+		"gateway.go", "../custom-server/database/database.go", "../custom-server/main.go",
+		"../custom-server/window/window.go", "../custom-server/gokinds/functions.go", "../maintenance-window/rules.yaml",
+	} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		code += string(text)
 	}
-	blocks := strings.Split(string(page), "```go\n")[1:]
-	if len(blocks) < 3 {
-		t.Errorf("%d blocks of Go, want at least 3", len(blocks))
+	blocks := regexp.MustCompile("(?s)```(?:go|yaml)\n(.*?)```").FindAllStringSubmatch(page(t), -1)
+	if len(blocks) < 7 {
+		t.Errorf("%d blocks of code, want at least 7", len(blocks))
 	}
 	for i, block := range blocks {
-		block, _, _ = strings.Cut(block, "```")
-		if !strings.Contains(code, block) {
-			t.Errorf("block %d is not what the files say:\n%s", i+1, block)
+		if !strings.Contains(code, block[1]) {
+			t.Errorf("block %d is not what the files say:\n%s", i+1, block[1])
 		}
 	}
 }

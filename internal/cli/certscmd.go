@@ -14,8 +14,8 @@ import (
 
 func newCertsCommand(p *program) *cobra.Command {
 	cmd := newGroup("certs", "Manage the certificates of webhookd without cert-manager",
-		`Manage the certificates of webhookd in Secrets, without cert-manager. See docs/how-to/rotate-certificates.md.`)
-	cmd.Hidden = true // the chart's Job calls it
+		`Manage the certificates of webhookd in Secrets, without cert-manager. See docs/how-to/protect-the-connection.md.`)
+	cmd.Hidden = true // the chart\'s Job calls it
 	cmd.AddCommand(newCertsEnsureCommand(p))
 	return cmd
 }

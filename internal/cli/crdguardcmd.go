@@ -78,7 +78,7 @@ the user sees the converter's message.
 
 The cost is one more conversion for each write and version. While webhookd is down, writes at the storage version are
 refused as well. An object that already cannot be converted cannot be changed, not even to remove a finalizer. It can be
-deleted at the storage version. docs/how-to/shrink-an-object.md explains how to recover.
+deleted at the storage version. docs/how-to/debug-a-failing-conversion.md explains how to recover.
 
 A CRD that serves one version is skipped, with a message. Print the policies again when the versions or the storage version
 of the CRD change.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,24 +39,65 @@ func TestLinksAreNotBroken(t *testing.T) {
 	}
 }
 
+// A reader can find a page, and read all of them in two hours: merge pages, or say it once.
+func TestPagesAreFewAndShort(t *testing.T) {
+	t.Parallel()
+	pages := append(pagesOf(t, "../../docs"), pagesOf(t, "../../examples")...)
+	pages = append(pages, "../../README.md", "../../deploy/helm/webhookd/README.md")
+	words := 0
+	for _, page := range pages {
+		words += len(strings.Fields(read(t, page)))
+	}
+	if len(pages) > 36 || words > 30_000 {
+		t.Errorf("%d pages of %d words, want at most 36 and 30,000", len(pages), words)
+	}
+	if lines := strings.Count(read(t, "../../README.md"), "\n"); lines > 110 {
+		t.Errorf("README.md has %d lines, want at most 110", lines)
+	}
+}
+
+// Every page that code, the chart or a workflow names is there.
+func TestPagesThatCodeNamesExist(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile(`\bdocs/[a-z-]+/[a-z0-9-]+\.md`)
+	count := 0
+	for _, file := range filesBelow(t, "../..", ".go", ".tpl", ".txt", ".yaml", ".yml", "Makefile") {
+		for _, page := range named.FindAllString(read(t, file), -1) {
+			count++
+			if _, err := os.Stat("../../" + page); err != nil {
+				t.Errorf("%s names %s, which is not there", file, page)
+			}
+		}
+	}
+	if count < 30 {
+		t.Errorf("only %d names were found", count)
+	}
+}
+
 func pagesOf(t *testing.T, root string) []string {
 	t.Helper()
-	var pages []string
+	return filesBelow(t, root, ".md")
+}
+
+// filesBelow returns the files below a folder whose names end in one of some texts.
+func filesBelow(t *testing.T, root string, ends ...string) []string {
+	t.Helper()
+	var files []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin"):
 			return fs.SkipDir
-		case strings.HasSuffix(path, ".md"):
-			pages = append(pages, path)
+		case !d.IsDir() && slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(path, end) }):
+			files = append(files, path)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pages
+	return files
 }
 
 func read(t *testing.T, file string) string {

@@ -58,7 +58,7 @@ const preamble = `# Command line
 
 <!-- Generated from internal/cli by make generate -->
 
-` + "`webhookd VERB --help`" + ` has examples and all flags. As [a plugin](../how-to/use-with-kubectl.md) the verbs are
+` + "`webhookd VERB --help`" + ` has examples and all flags. As [a plugin](../how-to/use-with-your-tools.md) the verbs are
 ` + "`kubectl webhookd VERB`" + `. Results go to stdout, messages and [the log](logs.md) of ` + "`serve`" + ` to stderr. The exit code is
 
 - 0 for success, also if a signal ended ` + "`serve`" + ` in order;

@@ -52,9 +52,14 @@ func (p *program) serve(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	signaled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process
+	ctx, drain := context.WithCancel(ctx)
+	defer drain()
+	context.AfterFunc(signaled, func() {
+		stop() // a second signal ends the process, from the beginning of the drain on
+		drain()
+	})
 	// When the reader of the log goes away, SIGPIPE must not end the server.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)

@@ -10,29 +10,6 @@ import (
 	"github.com/crdconvert/webhookd/test/chart"
 )
 
-// The README has the tables of values.yaml, with a row for each value.
-func TestReferenceOfValues(t *testing.T) {
-	t.Parallel()
-	documented, err := chart.Documented()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables, err := chart.Tables(documented)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(chart.Dir, "README.md")
-	readme, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := chart.WithTables(string(readme), tables)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, path, want)
-}
-
 // The section on changing the mode names an existing Deployment, an existing mode, and the Secrets
 // that pods mount.
 func TestAnotherModeNamesExistingObjects(t *testing.T) {

@@ -2,7 +2,6 @@ package controlplane_test
 
 import (
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	"github.com/google/go-cmp/cmp"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
@@ -32,31 +30,20 @@ func away(t *testing.T, p *plane.Plane) {
 			metadata: {name: c%d, namespace: default}, hostPort: "localhost:8%d", spec: {image: cron}}`, i, i))
 		client.Run(t, "apply", "--server-side", "--field-manager=imager", "-f", "object.yaml")
 	}
-	e.UpdateCRD(t, r.Name, func(crd *apiextensionsv1.CustomResourceDefinition) {
-		scenario.SetStorage(t, crd, "v1")
-		scenario.Version(t, crd, "v1beta1").Served = false
-	})
-	r.Served = []string{"v1"}
+	p.StartControllers(t)
 	const read = "get crontabs.v1.example.com -o " +
 		`jsonpath={range.items[*]}{.metadata.name}{" "}{.metadata.uid}{" "}{.host}{" "}{.port}{" "}{.spec}{"\n"}{end}`
 	before := client.Run(t, strings.SplitN(read, " ", 4)...)
 
 	page := readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "wire-a-crd.md"))
-	_, script, _ := strings.Cut(page, "- **One version is enough**")
-	script = codeBlocks(strings.ReplaceAll(script, "\n  ", "\n"))["sh"][0]
-	rewrite, last, found := strings.Cut(script, "# Take the other versions out")
-	if !found {
-		t.Fatalf("no such line in\n%s", script)
-	}
-	_, last, _ = strings.Cut(last, "\n")
-	client.Shell(t, rewrite, jq(t))
-	e.UpdateCRD(t, r.Name, func(crd *apiextensionsv1.CustomResourceDefinition) {
-		crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{*scenario.Version(t, crd, "v1")}
-	})
+	_, commands, _ := strings.Cut(page, "- **One version is enough**")
+	migrate, last, _ := strings.Cut(strings.TrimSpace(codeBlocks(commands)["sh"][0]), "\n")
+	client.Shell(t, migrate+" --settle 2s --yes", webhookFolder(t))
+	r.Served = []string{"v1"}
 	client.Shell(t, last)
 	client.Run(t, "annotate", "crontabs.v1.example.com/c0", `conversion.webhookd.io/v1beta1.spec.old={"value":"once"}`)
-	uninstall := codeBlocks(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "uninstall.md")))["sh"]
-	printed := client.Shell(t, uninstall[len(uninstall)-1], webhookFolder(t))
+	_, uninstall, _ := strings.Cut(page, "## Uninstall\n")
+	printed := client.Shell(t, codeBlocks(uninstall)["sh"][0], webhookFolder(t))
 	if !strings.Contains(printed, `.spec.old = "once"`) || strings.Count(printed, " replaced") != objects {
 		t.Errorf("what the others said:\n%s", printed)
 	}
@@ -78,15 +65,4 @@ func away(t *testing.T, p *plane.Plane) {
 	if diff := cmp.Diff(want, client.Run(t, strings.SplitN(read, " ", 4)...)); diff != "" || want == before {
 		t.Errorf("applied without webhookd (-want +got):\n%s", diff)
 	}
-}
-
-// jq returns a folder with jq, which not every machine has.
-func jq(t *testing.T) string {
-	t.Helper()
-	folder := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", folder, "./cmd/jq") //nolint:gosec // ours
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return folder
 }

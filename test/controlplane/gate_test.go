@@ -70,8 +70,8 @@ spec: {hub: v1, versions: [{name: v1alpha1, unmapped: Preserve}, {name: v1beta1,
 
 // gate has the API server refuse objects that cannot be converted, by what `webhookd crd guard
 // convertible` prints, and all else go on: edits at each version, status, scale, finalizers,
-// deletion, a migration. Then the commands of docs/how-to/shrink-an-object.md help an object that
-// was there before; and webhookd goes.
+// deletion, a migration. Then the commands of docs/how-to/debug-a-failing-conversion.md help an
+// object that was there before; and webhookd goes.
 func gate(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	p.StartControllers(t)
@@ -316,7 +316,7 @@ func (g *gated) ordinary(t *testing.T) {
 
 // shrink has an object that was too big before the gate came, and runs the commands of the page.
 func (g *gated) shrink(t *testing.T) {
-	page := readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "shrink-an-object.md"))
+	page := readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "debug-a-failing-conversion.md"))
 	commands := codeBlocks(page)["sh"]
 	if len(commands) != 4 {
 		t.Fatalf("the page has %d commands", len(commands))

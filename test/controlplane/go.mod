@@ -22,7 +22,6 @@ require (
 	github.com/crdconvert/webhookd v0.0.0-00010101000000-000000000000
 	github.com/crdconvert/webhookd/test/e2e v0.0.0-00010101000000-000000000000
 	github.com/google/go-cmp v0.7.0
-	github.com/itchyny/gojq v0.12.20
 	k8s.io/api v0.37.2
 	k8s.io/apiextensions-apiserver v0.37.2
 	k8s.io/apimachinery v0.37.2
@@ -67,7 +66,6 @@ require (
 	github.com/google/gnostic-models v0.7.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-	github.com/itchyny/timefmt-go v0.1.9 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/moby/spdystream v0.5.1 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect

@@ -66,10 +66,10 @@ func (g *guarded) manifests(t *testing.T) {
 	}
 }
 
-// exportPage does what docs/how-to/export-manifests.md says of a manifest that has been applied
+// exportPage does what docs/how-to/back-up-and-export.md says of a manifest that has been applied
 // with its kept values, and sees what is written there.
 func (g *guarded) exportPage(t *testing.T) {
-	page := codeBlocks(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "export-manifests.md")))
+	page := codeBlocks(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "back-up-and-export.md")))
 	const name, apply = "pump", "apply -f export.yaml"
 	client := g.kubectl(t, g.editor)
 	client.Write(t, "pump.yaml", "{apiVersion: guard.example.com/v1beta1, kind: Machine, metadata: {name: pump}, spec: {size: 1}}")
@@ -403,7 +403,7 @@ func (g *guarded) allowedGroup(t *testing.T) {
 }
 
 // restored has the allowed group back up an object at a version, delete it and restore it, as
-// docs/how-to/back-up-and-restore.md says. What the other version alone says returns with the
+// docs/how-to/back-up-and-export.md says. What the other version alone says returns with the
 // object, but its status does not: that belongs to another uid. The API server ignores status on
 // CREATE, so that of the version has to be written afterwards.
 func (g *guarded) restored(t *testing.T, version string) {

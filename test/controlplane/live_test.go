@@ -26,7 +26,7 @@ func live(t *testing.T, p *plane.Plane) {
 		}
 		root := webhook.Root(t)
 		page := readFile(t, filepath.Join(root, "docs", "how-to", "check-live-objects.md"))
-		plugin := codeBlocks(readFile(t, filepath.Join(root, "docs", "how-to", "use-with-kubectl.md")))["sh"][0]
+		plugin := codeBlocks(readFile(t, filepath.Join(root, "docs", "how-to", "use-with-your-tools.md")))["sh"][0]
 		admin, outsider := p.Kubectl(t, p.Token(plane.Admin)), p.Kubectl(t, p.Token(plane.NoRights))
 		admin.Write(t, "role.yaml", strings.ReplaceAll(codeBlocks(page)["yaml"][0], "[example.com]", "["+r.Group+"]"))
 		admin.Run(t, "apply", "-f", "role.yaml")

@@ -19,13 +19,14 @@ const withoutRights = `webhookd: API server: cannot list: customresourcedefiniti
 webhookd: allow list of customresourcedefinitions.apiextensions.k8s.io, in a ClusterRole, or name the CRDs
 `
 
-// plugin runs webhookd as a plugin of kubectl, installed as docs/how-to/use-with-kubectl.md says.
+// plugin runs webhookd as a plugin of kubectl, installed as docs/how-to/use-with-your-tools.md
+// says.
 func plugin(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)
 	w := e.Webhookd(t)
 	r := e.Install(t, scenario.CRD(t, "crontabs.example.com"), w)
-	blocks := codeBlocks(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "use-with-kubectl.md")))
+	blocks := codeBlocks(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "use-with-your-tools.md")))
 	admin, outsider := p.Kubectl(t, p.Token(plane.Admin)), p.Kubectl(t, p.Token(plane.NoRights))
 	run := func(client *plane.Client, script string) string {
 		return client.Shell(t, "PATH=\"$HOME/.local/bin:$PATH\"\n"+script, webhookFolder(t))

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	root = "../.."
-	page = root + "/docs/contributing/fault-classes.md"
+	root  = "../.."
+	table = "classes.tsv"
 )
 
-// ids are those of the page, in order.
+// ids are those of the table, in order.
 func ids() []string {
 	all := make([]string, 0, 65)
 	for i := range 40 {
@@ -34,7 +34,7 @@ func owed() []string { return nil }
 
 func TestEveryClassHasItsTests(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(page)
+	text, err := os.ReadFile(table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,28 +81,28 @@ func (s *scanner) Skip() { s.Skip() }
 		}
 	}
 	for name, tt := range map[string]struct {
-		page string
+		rows string
 		want []string
 	}{
-		"good":                 {"| I01 | x | y | `a.TestA`, `a.FuzzA` |\n| D01 | x | y | `a.TestA/the sun` |\n", nil},
-		"subtests elsewhere":   {"| I01 | x | y | `a.TestA/Scenario`, `a.TestA/night` |\n| D01 | x | y | `a.TestA/` |\n", []string{"D01: `a.TestA/` is no test: write `folder.TestName` or `folder.TestName/subtest`, with commas between"}},
+		"good":                 {"I01\tx\ty\ta.TestA, a.FuzzA\nD01\tx\ty\ta.TestA/the sun\n", nil},
+		"subtests elsewhere":   {"I01\tx\ty\ta.TestA/Scenario, a.TestA/night\nD01\tx\ty\ta.TestA/\n", []string{"D01: `a.TestA/` is no test: write `folder.TestName` or `folder.TestName/subtest`, with commas between"}},
 		"nothing":              {"", []string{"I01: there is no row", "D01: there is no row"}},
-		"not in order":         {"| D01 | x | y | `a.TestA` |\n| I01 | x | y | `a.TestA` |\n", []string{"rows are of D01, I01, want I01, D01"}},
-		"twice":                {"| I01 | x | y | `a.TestA` |\n| D01 | x | y | `a.TestA` |\n| I01 | x | y | `a.TestA` |\n", []string{"rows are of I01, D01, I01, want I01, D01"}},
-		"unknown class":        {"| I01 | x | y | `a.TestA` |\n| D01 | x | y | `a.TestA` |\n| D26 | x | y | `a.TestA` |\n", []string{"rows are of I01, D01, D26, want I01, D01"}},
-		"no test":              {"| I01 | x | y |  |\n| D01 | x | y | later |\n", []string{"I01: `` is no test", "D01: `later` is no test"}},
-		"an empty cell":        {"| I01 | | y | `a.TestA` |\n| D01 | x |  | `a.TestA` |\n", []string{"I01: an empty cell", "D01: an empty cell"}},
-		"no such test":         {"| I01 | x | y | `a.TestB` |\n| D01 | x | y | `c.TestA` |\n", []string{"I01: there is no TestB in a", "D01: there is no TestA in c"}},
-		"no such folder":       {"| I01 | x | y | `d.TestA` |\n| D01 | x | y | `a.TestProduct` |\n", []string{"I01: there is no TestA in d", "D01: there is no TestProduct in a"}},
-		"no such subtest":      {"| I01 | x | y | `a.TestA/the moon` |\n| D01 | x | y | `a.TestA/sun` |\n", []string{"I01: nothing in a is called \"the moon\"", "D01: nothing in a is called \"sun\""}},
-		"never compiled":       {"| I01 | x | y | `a.TestNever` |\n| D01 | x | y | `a.TestA` |\n", []string{"I01: there is no TestNever in a"}},
-		"skips":                {"| I01 | x | y | `a.TestSkips` |\n| D01 | x | y | `a.TestSkipsBelow` |\n", []string{"I01: a.TestSkips may skip", "D01: a.TestSkipsBelow may skip"}},
-		"tests in name only":   {"| I01 | x | y | `a.TestOf` |\n| D01 | x | y | `a.TestPoints` |\n", []string{"I01: there is no TestOf in a", "D01: there is no TestPoints in a"}},
-		"rows in another form": {"|I01|x|y|`a.TestA`|\n| D01 | x | y | z | `a.TestA` |\n", []string{"I01: there is no row", "D01: there is no row"}},
+		"not in order":         {"D01\tx\ty\ta.TestA\nI01\tx\ty\ta.TestA\n", []string{"rows are of D01, I01, want I01, D01"}},
+		"twice":                {"I01\tx\ty\ta.TestA\nD01\tx\ty\ta.TestA\nI01\tx\ty\ta.TestA\n", []string{"rows are of I01, D01, I01, want I01, D01"}},
+		"unknown class":        {"I01\tx\ty\ta.TestA\nD01\tx\ty\ta.TestA\nD26\tx\ty\ta.TestA\n", []string{"rows are of I01, D01, D26, want I01, D01"}},
+		"no test":              {"I01\tx\ty\t\nD01\tx\ty\tlater\n", []string{"I01: `` is no test", "D01: `later` is no test"}},
+		"an empty cell":        {"I01\t\ty\ta.TestA\nD01\tx\t\ta.TestA\n", []string{"I01: an empty cell", "D01: an empty cell"}},
+		"no such test":         {"I01\tx\ty\ta.TestB\nD01\tx\ty\tc.TestA\n", []string{"I01: there is no TestB in a", "D01: there is no TestA in c"}},
+		"no such folder":       {"I01\tx\ty\td.TestA\nD01\tx\ty\ta.TestProduct\n", []string{"I01: there is no TestA in d", "D01: there is no TestProduct in a"}},
+		"no such subtest":      {"I01\tx\ty\ta.TestA/the moon\nD01\tx\ty\ta.TestA/sun\n", []string{"I01: nothing in a is called \"the moon\"", "D01: nothing in a is called \"sun\""}},
+		"never compiled":       {"I01\tx\ty\ta.TestNever\nD01\tx\ty\ta.TestA\n", []string{"I01: there is no TestNever in a"}},
+		"skips":                {"I01\tx\ty\ta.TestSkips\nD01\tx\ty\ta.TestSkipsBelow\n", []string{"I01: a.TestSkips may skip", "D01: a.TestSkipsBelow may skip"}},
+		"tests in name only":   {"I01\tx\ty\ta.TestOf\nD01\tx\ty\ta.TestPoints\n", []string{"I01: there is no TestOf in a", "D01: there is no TestPoints in a"}},
+		"rows in another form": {"I01 x y a.TestA\nD01\tx\ty\tz\ta.TestA\n", []string{"I01: there is no row", "D01: there is no row"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := problems(tt.page, []string{"I01", "D01"}, tree)
+			got := problems(tt.rows, []string{"I01", "D01"}, tree)
 			same := func(want, got string) bool { return strings.HasPrefix(got, want) }
 			if !slices.EqualFunc(tt.want, got, same) {
 				t.Errorf("problems (-want +got):\n%s", cmp.Diff(tt.want, got))
@@ -112,11 +112,11 @@ func (s *scanner) Skip() { s.Skip() }
 }
 
 var (
-	row  = regexp.MustCompile(`(?m)^\| ([A-Z]\d+) \|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|$`)
-	held = regexp.MustCompile("^`([a-z0-9/-]+)\\.((?:Test|Fuzz)[A-Za-z0-9]+)(?:/([^`]+))?`$")
+	row  = regexp.MustCompile(`(?m)^([A-Z]\d+)\t([^\t\n]*)\t([^\t\n]*)\t([^\t\n]*)$`)
+	held = regexp.MustCompile(`^([a-z0-9/-]+)\.((?:Test|Fuzz)[A-Za-z0-9]+)(?:/(.+))?$`)
 )
 
-// problems says what is wrong with a page that is to have a row for each id.
+// problems says what is wrong with a table that is to have a row for each id.
 func problems(text string, want []string, tests *tree) []string {
 	rows := row.FindAllStringSubmatch(text, -1)
 	got := make([]string, 0, len(rows))

@@ -25,14 +25,11 @@ func newTree(root string) *tree {
 	return &tree{root, map[string]map[string]*ast.FuncDecl{}, map[string]map[string]bool{}}
 }
 
-// problem says what is wrong with a test that a page names, if anything is.
+// problem says what is wrong with a test that the table names, if anything is.
 func (t *tree) problem(named string) string {
 	parts := held.FindStringSubmatch(named)
 	if parts == nil {
-		if !strings.HasPrefix(named, "`") {
-			named = "`" + named + "`"
-		}
-		return named + " is no test: write `folder.TestName` or `folder.TestName/subtest`, with commas between"
+		return "`" + named + "` is no test: write `folder.TestName` or `folder.TestName/subtest`, with commas between"
 	}
 	folder, name, subtest := parts[1], parts[2], parts[3]
 	functions := t.functions(folder)

@@ -181,7 +181,7 @@ func (v *verdict) judgeLine(c *hostile.Case, played *played, text string) {
 		want.BytesIn, want.BytesOut, want.Error = played.bytesIn, played.bytesOut, played.message
 		want.Objects, want.Failed = c.Want.Objects, c.Want.Failed
 	}
-	if short, was := strings.CutSuffix(got.Error, "…"); was && strings.HasPrefix(want.Error, short) && len(text) > maxLine-100 {
+	if short, was := strings.CutSuffix(got.Error, "…"); was && strings.HasPrefix(want.Error, short) && len(text) > maxLine/2 {
 		want.Error = got.Error
 	}
 	if len(text) > maxLine {

@@ -14,7 +14,7 @@ import (
 //nolint:gochecknoglobals // flags
 var (
 	objects = flag.Uint64("objects", 100, "random objects of each version that each kind is held to the laws on")
-	update  = flag.Bool("update", false, "rewrite the table of the page")
+	update  = flag.Bool("update", false, "rewrite kinds.tsv")
 )
 
 // kinds returns the folders of kinds.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io/fs"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/crdconvert/webhookd/conversion/conversiontest"
@@ -79,34 +78,4 @@ func TestLawsWithRules(t *testing.T) {
 		samples = append(samples, []byte(`{"apiVersion":"example.com/v1","kind":"Backup","metadata":{"name":"a"},"spec":`+spec+`}`))
 	}
 	conversiontest.Laws(t, kinds[0], crd, &conversiontest.Options{Samples: samples})
-}
-
-func TestHowToShowsThisCode(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../../docs/how-to/go-beyond-rules.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	code := ""
-	for _, file := range []string{"window.go", "../gokinds/functions.go", "../../../examples/maintenance-window/rules.yaml"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		code += string(text)
-	}
-	blocks := 0
-	for rest := string(page); ; blocks++ {
-		_, after, found := strings.Cut(rest, "\n```go\n")
-		if !found {
-			break
-		}
-		block, end, _ := strings.Cut(after, "```")
-		if rest = end; !strings.Contains(code, block) {
-			t.Errorf("the page shows what is not in the files:\n%s", block)
-		}
-	}
-	if blocks < 3 {
-		t.Errorf("%d blocks of Go, want 3 or more", blocks)
-	}
 }

@@ -16,7 +16,7 @@ type body struct {
 	text []byte
 }
 
-// bodies are the workloads of docs/contributing/measurements.md.
+// bodies are the workloads of bench/results/serve.txt.
 func bodies() []body {
 	return []body{
 		{"1x0.4KB", reviewtest.Body(1, 400)},

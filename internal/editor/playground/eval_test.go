@@ -125,6 +125,9 @@ func TestEveryExampleConvertsAndComesBack(t *testing.T) {
 		t.Fatalf("only %d examples", len(all))
 	}
 	for _, e := range all {
+		if e.Title == "" || strings.ContainsAny(e.Title, "`\n") {
+			t.Errorf("%s has the title %q", e.Name, e.Title)
+		}
 		for _, o := range e.Objects {
 			out := evaluate(t, Input{CRD: e.CRD, Rules: e.Rules, Object: o.Text})
 			if len(out.Conversions) == 0 {

@@ -34,9 +34,13 @@ func Gallery() ([]Example, error) {
 	if err != nil {
 		return nil, err
 	}
+	index, err := examples.Rules.ReadFile("README.md")
+	if err != nil {
+		return nil, err
+	}
 	var all []Example
 	for _, crd := range crds {
-		e, err := readExample(path.Dir(crd))
+		e, err := readExample(path.Dir(crd), string(index))
 		if err != nil {
 			return nil, err
 		}
@@ -56,20 +60,21 @@ func rank(first []string, name string) int {
 	return len(first)
 }
 
-func readExample(name string) (e Example, err error) {
+// readExample reads an example. The index has its title, in the first sentence about its folder.
+func readExample(name, index string) (e Example, err error) {
 	e.Name = name
+	_, line, _ := strings.Cut(index, "- [`"+name+"/`]("+name+"): ")
+	e.Title, _, _ = strings.Cut(line, ". ")
 	for _, file := range []struct {
 		name string
 		text *string
-	}{{"crd.yaml", &e.CRD}, {"rules.yaml", &e.Rules}, {"README.md", &e.Title}} {
+	}{{"crd.yaml", &e.CRD}, {"rules.yaml", &e.Rules}} {
 		text, err := examples.Rules.ReadFile(path.Join(name, file.name))
 		if err != nil {
 			return e, nil //nolint:nilerr // a folder without rules is no example of the page
 		}
 		*file.text = string(text)
 	}
-	title, _, _ := strings.Cut(e.Title, "\n")
-	e.Title = strings.TrimPrefix(title, "# ")
 	cases, err := fs.Glob(examples.Rules, name+"/cases/*.yaml")
 	if err != nil {
 		return e, err

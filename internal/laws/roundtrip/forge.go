@@ -143,8 +143,8 @@ func odd(r *rand.Rand) string {
 		"[[]]", "[{}]", "[{},{}]", `{"":null}`, `{"":{"":[]}}`, `{"a":1,"a":{}}`, `{"name":"a","value":{}}`, `{"metadata":{"name":1}}`, `[1,"a",{"b":null}]`)
 }
 
-// write adds an annotation by the grammar of docs/reference/annotations.md, for a place that some
-// object of the version has.
+// write adds an annotation by the grammar of docs/explanation/losslessness.md, for a place that
+// some object of the version has.
 func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
 	other := withoutIdentity(s.pools[version][r.IntN(len(s.pools[version]))])
 	all := parts(other)

@@ -316,9 +316,9 @@ The number of series does not depend on what clients send:
   object needed a conversion, and for a body that was not a review. A review counts for its first conversion, an object for its own.
 - ` + "`path`" + ` is a field of Kubernetes' own metadata, or ` + "`other`" + `. The ` + "`reason`" + ` of a handshake is as in [the log](logs.md#the-server).
 
-Durations are classic histograms and, for a server that scrapes them, native ones as well. Gauges that are 1 while something is so are
-else 0. Metrics of objects leave out objects that are already at the desired version.
+Durations are classic histograms and, for a server that scrapes them, native ones as well. A gauge of a
+condition is 1 while it holds, else 0. Metrics of objects leave out objects that are already at the desired version.
 
-Each is here with its type and labels:
+Each metric, with its type and labels:
 
 `
