@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// The recipes of the how-to page, edited at one version where the other one says more. Their rules
-// are those of the page.
+// Recipes for the usual changes of a CRD, edited at one version where the other one says more.
 func TestEditsOfRecipes(t *testing.T) {
 	t.Parallel()
 	recipeRows(t).hold(t)
@@ -32,14 +31,16 @@ func TestEveryRecipeIsEdited(t *testing.T) {
 
 func recipes(t *testing.T) []example {
 	t.Helper()
-	page, err := os.ReadFile(recipePage)
+	page, err := os.ReadFile(recipesFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return referenceExamples(t, page)
 }
 
-// recipe is the world of an example below a heading of the page, counted from 0. Both versions also
+const recipesFile = "testdata/recipes.md"
+
+// recipe is the world of an example below a heading, counted from 0. Both versions also
 // have a .spec.note.
 func recipe(t *testing.T, heading string, n int) world {
 	t.Helper()
@@ -53,7 +54,7 @@ func recipe(t *testing.T, heading string, n int) world {
 			return w
 		}
 	}
-	t.Fatalf("%s has no such example below %q", recipePage, heading)
+	t.Fatalf("%s has no such example below %q", recipesFile, heading)
 	return world{}
 }
 

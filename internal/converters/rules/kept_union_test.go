@@ -8,7 +8,7 @@ func TestEditsOfUnionsAreSeen(t *testing.T) {
 	unionRows().hold(t)
 }
 
-// union is the union of docs/how-to/write-conversion-rules.md, with an unrelated field.
+// union is that of testdata/recipes.md, with an unrelated field.
 func union() world {
 	return two("{spec: {url: string, note: string}}",
 		"{spec: {type: enum Git HTTP, git: {url: string}, http: {url: string}, note: string}}", `
