@@ -66,7 +66,8 @@ webhookd compare --server tests a running webhook of any author.`,
 	o.ruled.add(flags)
 	flags.Lookup("rules").Usage += "; same as an argument"
 	filesAfter(cmd, "rules")
-	flags.Uint64Var(&o.count, "objects", defaultObjects, "`count` of objects for each version, 0 for no limit but the time of --for")
+	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "`count` of objects for each version, 0 for no limit but the time of --for")
+	_ = flags.MarkShorthandDeprecated("objects", "write --objects, since -n is a namespace elsewhere") // the flag is there
 	flags.DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")
 	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default a random one)")
 	flags.StringVar(&o.kind, "kind", "", "only this kind, as `KIND.GROUP` (default all)")
