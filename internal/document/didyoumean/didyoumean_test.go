@@ -29,25 +29,34 @@ func TestNearestFindsWhatWasMeant(t *testing.T) {
 	}
 }
 
-func TestLikenessCountsLetters(t *testing.T) {
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"keyAlgorithm": "key algorithm", "uriSANs": "uri san", "URLPath": "url path", "x-kubernetes/foo_bar": "x kubernete foo bar",
+		"policies": "policy", "status": "status", "class": "class", "HTTPOnly": "http only", "clientIPs": "client ip", "a": "a", "": "",
+	} {
+		if got := strings.Join(didyoumean.Words(name), " "); got != want {
+			t.Errorf("Words(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestSimilarityCountsWordsAndTheirShortForms(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		a, b string
 		want float64
 	}{
-		{"", "", 1},
-		{"", "abcd", 0},
-		{"hostPort", "host-port", 1},
-		{"host", "hots", 0.75},
-		{"kitten", "sitten", 1 - 1./6},
-		{"abcd", "badc", 0.5},
-		{"ca", "abc", 0}, // a letter that was swapped is not moved again
+		{"image", "image", 1},
+		{"img", "image", 0.5},
+		{"cmd", "command", 0.5},
+		{"colour", "color", 0.5},
+		{"keySize", "size", 2. / 3},
+		{"memory", "replicas", 0},
+		{"", "", 0},
 	} {
-		if got := didyoumean.Likeness(test.a, test.b); got != test.want {
+		if got := didyoumean.Similarity(didyoumean.Words(test.a), didyoumean.Words(test.b)); got != test.want {
 			t.Errorf("%q, %q: %v, want %v", test.a, test.b, got, test.want)
-		}
-		if got := didyoumean.Likeness(test.b, test.a); got != test.want {
-			t.Errorf("%q, %q: %v, want %v", test.b, test.a, got, test.want)
 		}
 	}
 }

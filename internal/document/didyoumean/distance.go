@@ -25,13 +25,3 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
-
-// Likeness returns a value from 0 to 1: 1 for words that are equal except for case and separators,
-// less for each difference.
-func Likeness(a, b string) float64 {
-	a, b = fold(a), fold(b)
-	if a == b {
-		return 1
-	}
-	return 1 - float64(distance(a, b))/float64(max(len(a), len(b)))
-}

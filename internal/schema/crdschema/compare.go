@@ -79,6 +79,35 @@ func (n *Node) Same(m *Node) bool {
 		maps.EqualFunc(n.properties, m.properties, (*Node).Same)
 }
 
+// Agrees reports whether two places say the same to the leaves, as far as both name it: of two
+// objects, the fields of one name agree, and there is one. A list of objects agrees with an object
+// that is as its elements are.
+func (n *Node) Agrees(m *Node) bool {
+	switch {
+	case n.Same(m):
+		return true
+	case n.Kind() == Object && m.Kind() == Array:
+		return m.Agrees(n)
+	case n.Kind() == Array && m.Kind() == Object:
+		return n.items.Agrees(m)
+	case n.Kind() != m.Kind():
+		return false
+	case n.kind == Array:
+		return n.items.Agrees(m.items)
+	case n.kind == Map:
+		return n.values.Agrees(m.values)
+	case n.kind == Object:
+		differs := func(name string) bool { return m.Property(name) != nil && !n.Property(name).Agrees(m.Property(name)) }
+		return n.SharesName(m) && !slices.ContainsFunc(n.names, differs)
+	}
+	return len(n.enum) == 0 || len(m.enum) == 0 || slices.ContainsFunc(n.enum, func(v string) bool { return slices.Contains(m.enum, v) })
+}
+
+// SharesName reports whether two objects have properties of one name.
+func (n *Node) SharesName(m *Node) bool {
+	return slices.ContainsFunc(n.Properties(), func(name string) bool { return m.Property(name) != nil })
+}
+
 // holdsSame compares two places without those below them and without validations.
 func (n *Node) holdsSame(m *Node) bool {
 	return n.kind == m.kind && n.fallback == m.fallback && n.Nullable() == m.Nullable() &&

@@ -79,6 +79,23 @@ func Explain(k *binding.Kind) []Direction {
 	return directions
 }
 
+// Open returns the outermost places that lose values: those that Check reports. To is the place
+// that takes only some of them, if there is one.
+func (d *Direction) Open() []Atom {
+	var open []Atom
+	for _, a := range d.Atoms {
+		below := func(o Atom) bool {
+			rest, ok := strings.CutPrefix(a.Path, o.Path)
+			return ok && (rest == "" || strings.IndexAny(rest, ".[{") == 0)
+		}
+		if a.Class == Unmapped && !slices.ContainsFunc(open, below) {
+			a.To = a.made.counterpart
+			open = append(open, a)
+		}
+	}
+	return open
+}
+
 func absences(s *binding.Spoke, of binding.Side) []Absence {
 	var all []Absence
 	for _, a := range s.Absences {

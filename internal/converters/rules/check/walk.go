@@ -271,7 +271,7 @@ func (w *walker) unknown(v visit) {
 	case w.UnmappedAt(w.src, v.binding.Text(w.src, v.path)) == syntax.Preserve:
 		w.emit(v, Unknown, outcome{class: Preserved, reason: "unmapped: Preserve"})
 	default:
-		w.emit(v, Unknown, outcome{class: Unmapped})
+		w.emit(v, Unknown, outcome{class: Unmapped, counterpart: w.placeOf(v).to})
 		w.mismatch[v.binding.Text(w.src, v.path)] = true
 		w.say("unknown-fields", "", "%s may have fields that its schema does not name, which %s would prune: %s",
 			v.binding.Text(w.src, v.path), w.Names[w.dst], remedies)

@@ -1,6 +1,6 @@
 // Package suggest writes a first Conversion for a CRD. Fields that two versions have in common need
-// no rule. For fields that are likely the same under another name, it writes a rule in a comment,
-// for a person to decide.
+// no rule. For fields that are likely the same in another place or shape it writes a rule, in a
+// comment if a person has to decide.
 //
 // Its functions are deterministic, do not change their arguments, and are safe for concurrent use.
 package suggest
@@ -9,14 +9,15 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
-
-// maxColumn bounds the lines of comments.
-const maxColumn = 100
 
 // schemaURL is where editors find the JSON schema of a Conversion.
 const schemaURL = "https://raw.githubusercontent.com/crdconvert/webhookd/main/docs/reference/conversion.schema.json"
@@ -30,20 +31,24 @@ func Conversion(ctx context.Context, crd *crdschema.CRD, hubName string) ([]byte
 	if hub == nil {
 		return nil, fmt.Errorf("no version %s in %s, use one of %s", hubName, crd.Name, strings.Join(crd.VersionNames(), ", "))
 	}
-	guesses := map[string][]guess{}
+	d := draft{crd: crd, hub: hub, guesses: map[string][]guess{}}
 	for _, v := range crd.Versions {
 		if v != hub {
-			guesses[v.Name] = match(v.Name, hub.Name, v.Root, hub.Root)
+			guesses, objects := match(v.Name, hub.Name, v.Root, hub.Root)
+			d.guesses[v.Name] = merged(d.share(guesses, objects))
 		}
 	}
-	var draft, w writer
-	draft.conversion(crd, hub, guesses, nil)
-	open, err := openPlaces(ctx, draft.Bytes(), crd)
+	env, err := transform.NewEnv(nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("expressions cannot be compiled: %w", err)
 	}
-	w.conversion(crd, hub, guesses, open)
-	return w.Bytes(), nil
+	file, _ := syntax.Parse("", d.write(nil))
+	var open []check.Direction
+	syntax.Link([]*syntax.File{file})
+	for _, k := range binding.Bind(ctx, file.Conversions, []*crdschema.CRD{crd}, binding.Options{Env: env}).Kinds {
+		open = check.Explain(k)
+	}
+	return d.write(open), nil
 }
 
 // HubOf returns the usual hub: the storage version.
@@ -56,72 +61,113 @@ func HubOf(crd *crdschema.CRD) string {
 	return crd.Versions[0].Name
 }
 
-// A writer writes lines.
-type writer struct{ bytes.Buffer }
-
-func (w *writer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
-
-// comment writes a text without line breaks as lines of a comment.
-func (w *writer) comment(indent, text string) {
-	line := indent + "#"
-	for word := range strings.FieldsSeq(text) {
-		if len(line)+1+len(word) > maxColumn && len(line) > len(indent)+1 {
-			w.line("%s", line)
-			line = indent + "#"
-		}
-		line += " " + word
-	}
-	w.line("%s", line)
+// A draft is what a Conversion says.
+type draft struct {
+	bytes.Buffer
+	crd     *crdschema.CRD
+	hub     *crdschema.Version
+	sets    []ruleSet
+	guesses map[string][]guess // by the versions
 }
 
-// conversion writes the file.
-func (w *writer) conversion(crd *crdschema.CRD, hub *crdschema.Version, guesses map[string][]guess, open map[string][]string) {
-	w.line("# yaml-language-server: $schema=%s", schemaURL)
-	w.comment("", "Written by webhookd suggest from the schemas of "+crd.Name+". Fields that the versions have in common are "+
-		"copied without a rule. Read each rule: it is a guess, with its reason. The sure ones are rules, the others are comments: "+
-		"remove the # before those that are right.")
-	w.line("apiVersion: %s", syntax.APIVersion)
-	w.line("kind: %s", syntax.Kind)
-	w.line("metadata:")
-	w.line("  name: %s", crd.Name)
-	w.line("spec:")
-	w.line("  hub: %s", hub.Name)
-	if len(guesses) == 0 {
-		w.line("  versions: []")
+func (d *draft) line(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
+
+// write returns the file, with what is open in some directions.
+func (d *draft) write(open []check.Direction) []byte {
+	d.Reset()
+	d.line("# yaml-language-server: $schema=%s", schemaURL)
+	d.line("# Written by webhookd suggest from the schemas of %s.", d.crd.Name)
+	d.line("# Fields that the versions have in common are copied without a rule. Read each rule: it is a guess,")
+	d.line("# with its reason. The sure ones are rules, the others are comments: remove the # before those that")
+	d.line("# are right.")
+	d.line("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:\n  hub: %s", syntax.APIVersion, syntax.Kind, d.crd.Name, d.hub.Name)
+	if len(d.sets) > 0 {
+		d.line("  ruleSets:")
+	}
+	for _, s := range d.sets {
+		d.line("    %s:", s.name)
+		d.rules(s.rules)
+	}
+	if len(d.crd.Versions) == 1 {
+		d.line("  versions: []")
+		return slices.Clone(d.Bytes())
+	}
+	d.line("  versions:")
+	for _, v := range d.crd.Versions {
+		if v != d.hub {
+			d.version(v.Name, open)
+		}
+	}
+	return slices.Clone(d.Bytes())
+}
+
+// version writes the rules between one version and the hub, and a rule for each place that is open.
+func (d *draft) version(name string, open []check.Direction) {
+	d.line("  - name: %s", name)
+	var keep []string
+	for _, o := range open {
+		for _, a := range o.Open() {
+			switch key := map[string]string{name: "spoke", d.hub.Name: "hub"}[o.From]; {
+			case o.From != name && o.To != name:
+			case a.To != "" || a.Kind == check.Unknown:
+				keep = append(keep, "#   values of "+a.Path+" in "+o.From+" that "+o.To+" does not take: write a rule that converts them")
+			default:
+				keep = append(keep, "#- {"+key+": "+syntax.Quoted(a.Path)+"}")
+			}
+		}
+	}
+	if len(d.guesses[name])+len(keep) == 0 {
+		d.line("    # No rule is needed: all values can be copied to %s and back.", d.hub.Name)
 		return
 	}
-	w.line("  versions:")
-	for _, v := range crd.Versions {
-		if v != hub {
-			w.version(v.Name, hub.Name, guesses[v.Name], open[v.Name])
-		}
+	d.line("    unmapped: Error\n    rules:")
+	d.rules(d.guesses[name])
+	if len(keep) > 0 {
+		d.line("    # Open: webhookd check reports these. Write a rule for each, or remove the # to keep it in annotations.")
+	}
+	for _, line := range keep {
+		d.line("    %s", line)
 	}
 }
 
-// version writes the rules between one version and the hub.
-func (w *writer) version(name, hub string, guesses []guess, open []string) {
-	w.line("  - name: %s", name)
-	if len(guesses)+len(open) == 0 {
-		w.comment("    ", "No rule is needed: all values can be copied to "+hub+" and back.")
-		return
-	}
-	w.line("    unmapped: Error")
-	if len(guesses) > 0 {
-		w.line("    rules:")
-	}
+// rules writes guesses, with a reason for those that follow it.
+func (d *draft) rules(guesses []guess) {
+	reason := ""
 	for _, g := range guesses {
+		why, mark := "Perhaps: "+g.reason, "#"
 		if g.sure {
-			w.comment("    ", "Sure: "+g.reason(name, hub))
-			w.line("    - %s", g.rule())
-			continue
+			why, mark = "Sure: "+g.reason, ""
 		}
-		w.comment("    ", "Perhaps: "+g.reason(name, hub))
-		w.line("    #- %s", g.rule())
+		if why != reason {
+			d.line("    # %s.", why)
+			reason = why
+		}
+		d.line("    %s- %s", mark, strings.ReplaceAll(g.rule(), "\n", "\n    "+mark+"  "))
 	}
-	if len(open) > 0 {
-		w.comment("    ", "Open: webhookd check reports these until each has a rule, or unmapped is Preserve, which keeps them in annotations.")
+}
+
+// rule writes the rule of a guess in YAML.
+func (g guess) rule() string {
+	var parts []string
+	for side, key := range []string{"spoke", "hub"} {
+		var paths []string
+		for _, path := range g.ends[side] {
+			paths = append(paths, syntax.Quoted(path))
+			if len(g.ends[side]) > 1 && g.keys != "" { // a part of a template
+				paths[len(paths)-1] = path[strings.LastIndexByte(path, '.')+1:] + ": " + syntax.Quoted(path)
+			}
+		}
+		switch {
+		case len(paths) == 1:
+			parts = append(parts, key+": "+paths[0])
+		case len(paths) > 1 && g.keys != "":
+			parts = append(parts, key+": {"+strings.Join(paths, ", ")+"}")
+		case len(paths) > 1:
+			return key + ":\n- " + strings.Join(paths, "\n- ")
+		}
 	}
-	for _, line := range open {
-		w.line("    #   %s", line)
+	if g.keys != "" {
+		parts = append(parts, g.keys)
 	}
+	return "{" + strings.Join(parts, ", ") + "}"
 }
