@@ -119,6 +119,9 @@ func (p *program) crdWire(o *wireOptions, w crdwire.WireOptions) error {
 	if _, err := p.stdout.Write(result); err != nil {
 		return fmt.Errorf("cannot write the CRDs: %w", err)
 	}
+	if why := w.Target.Unreachable(); why != "" {
+		p.note("%s: %s", o.url, why)
+	}
 	for _, crd := range wired {
 		if crd.Versions < 2 {
 			p.note("%s has one version: there is nothing to convert until it has another", crd.Name)

@@ -56,7 +56,7 @@ func (o *crdObject) name() string {
 // claimCRD returns the name of the CRD that Crossplane makes of an XRD for claims, or "".
 func (o *crdObject) claimCRD() string {
 	var d xrd.Definition
-	if !o.isXRD() || decode(o.members, &d) != nil {
+	if !o.isXRD() || decode(xrd.WithBundle(o.members), &d) != nil {
 		return ""
 	}
 	return d.ClaimCRD()
@@ -66,13 +66,13 @@ func (o *crdObject) claimCRD() string {
 func (o *crdObject) crds() ([]*CRD, error) {
 	if !o.isXRD() {
 		crd := &CRD{}
-		if err := decode(o.members, crd); err != nil {
+		if err := decode(xrd.WithBundle(o.members), crd); err != nil {
 			return nil, fmt.Errorf("%s that cannot be read: %w", crdKind, err)
 		}
 		return []*CRD{crd}, nil
 	}
 	var d xrd.Definition
-	if err := decode(o.members, &d); err != nil {
+	if err := decode(xrd.WithBundle(o.members), &d); err != nil {
 		return nil, fmt.Errorf("%s that cannot be read: %w", xrd.Kind, err)
 	}
 	crds, problems := d.CRDs()

@@ -122,6 +122,12 @@ func Inspect(ctx context.Context, crd *CRD, o StatusOptions) Status {
 	} else {
 		s.URL = target.URL
 	}
+	if why := target.Unreachable(); why != "" {
+		s.find("%s: %s", target.URL, why)
+	}
+	if len(crd.Spec.Versions) == 1 {
+		s.Notes = append(s.Notes, "there is one version, so the API server calls the webhook for no object")
+	}
 	s.ReviewVersions = crd.Spec.Conversion.Webhook.ConversionReviewVersions
 	bundle := BundleOf(crd)
 	s.CABundle = certificates(bundle)

@@ -106,6 +106,20 @@ func (t Target) ServerName() string {
 	return u.Hostname()
 }
 
+// Unreachable says why an API server is unlikely to reach the host of a URL, or nothing.
+func (t Target) Unreachable() string {
+	host := strings.TrimSuffix(t.ServerName(), ".")
+	ip := net.ParseIP(host)
+	switch {
+	case t.IsService():
+	case host == "localhost", strings.HasSuffix(host, ".localhost"), ip != nil && ip.IsLoopback():
+		return "the API server connects to its own host there: write the address of webhookd as the API server sees it"
+	case strings.HasSuffix(host, ".svc"), strings.HasSuffix(host, ".svc.cluster.local"):
+		return "the API server seldom resolves names of the cluster's DNS: name the Service with --service"
+	}
+	return ""
+}
+
 // requestURL returns the URL that the API server posts to.
 func (t Target) requestURL() string {
 	if t.URL != "" {

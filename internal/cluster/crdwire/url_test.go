@@ -68,3 +68,23 @@ func conversionOf(t *testing.T, s *clustertest.Server) apiextensionsv1.CustomRes
 	}
 	return *crd.Spec.Conversion
 }
+
+func TestURLsThatAnAPIServerIsUnlikelyToReach(t *testing.T) {
+	t.Parallel()
+	for url, unlikely := range map[string]bool{
+		"https://localhost:9443/crdconvert": true, "https://127.0.0.1/": true, "https://[::1]:9443/": true, "https://a.localhost/": true,
+		"https://webhookd.ns.svc/crdconvert": true, "https://webhookd.ns.svc.cluster.local:443/": true, "https://webhookd.ns.svc.cluster.local./": true,
+		"https://webhookd.example.com/": false, "https://10.0.0.1/": false, "https://svc/": false, "https://localhost.example.com/": false,
+	} {
+		target, err := crdwire.ParseURL(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := target.Unreachable(); (why != "") != unlikely {
+			t.Errorf("%s: %q, want a reason: %t", url, why, unlikely)
+		}
+	}
+	if why := service(t, "ns/localhost").Unreachable(); why != "" {
+		t.Errorf("a Service: %s", why)
+	}
+}

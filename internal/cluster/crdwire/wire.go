@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/crdconvert/webhookd/internal/document/yamledit"
+	"github.com/crdconvert/webhookd/internal/schema/xrd"
 )
 
 // WireOptions say how CRDs are wired.
@@ -101,14 +102,15 @@ func (o *WireOptions) wire(crd *crdObject) (wired Wired, err error) {
 		return wired, fmt.Errorf("%s without a spec", crd.members["kind"])
 	}
 	var now *apiextensionsv1.CustomResourceConversion
-	if err := decode(spec["conversion"], &now); err != nil {
+	readable, _ := xrd.WithBundle(crd.members)["spec"].(map[string]any)
+	if err := decode(readable["conversion"], &now); err != nil {
 		return wired, fmt.Errorf("spec.conversion cannot be read: %w", err)
 	}
 	if err := elsewhere(now, o.Target); err != nil && !o.Force {
 		return wired, err
 	}
 	bundle := o.Bundle.PEM()
-	if at, is := targetOf(now); is && len(bundle) == 0 && at.Same(o.Target) {
+	if at, is := targetOf(now); is && len(bundle) == 0 && at.Same(o.Target) && len(ReadableBundle(now.Webhook.ClientConfig.CABundle)) > 0 {
 		bundle = now.Webhook.ClientConfig.CABundle
 	}
 	spec["conversion"] = tree(o.Target.conversion(o.ReviewVersions, bundle))

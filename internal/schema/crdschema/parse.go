@@ -171,6 +171,9 @@ func (p *parser) json(n *yaml.Node) ([]byte, error) {
 	if err := utiljson.Unmarshal(text, &value); err != nil {
 		return nil, &yamljson.Error{Line: n.Line, Problem: "number that JSON cannot say, write another one"}
 	}
+	if members, ok := value.(map[string]any); ok {
+		value = xrd.WithBundle(members)
+	}
 	return json.Marshal(value)
 }
 

@@ -147,7 +147,7 @@ func TestProblems(t *testing.T) {
 		{
 			"a mistyped field", crdschematest.CRD("spec: {typ: object}"),
 			"f.yaml:16: not a CustomResourceDefinition: unknown field \"" + v1schema + ".properties.spec.typ\"\n" +
-				"f.yaml:16: Required value: must not be empty for specified object fields: " + v1schema + ".properties[spec].type",
+				"f.yaml:16: the API server refuses this schema: Required value: must not be empty for specified object fields: " + v1schema + ".properties[spec].type",
 		},
 		{
 			"a field of another type", strings.Replace(good, "served: true", "served: 7", 1),
@@ -191,60 +191,60 @@ func TestProblems(t *testing.T) {
 		{"$ref", crdschematest.CRD("spec: {$ref: x}"), `f.yaml:13: OpenAPIV3Schema '$ref' is not supported: ` + v1schema},
 		{
 			"no type", crdschematest.CRD("a:\n  type: array\n  items: {}\nb: {}"),
-			"f.yaml:18: Required value: must not be empty for specified array items: " + v1schema + ".properties[a].items.type\n" +
-				"f.yaml:19: Required value: must not be empty for specified object fields: " + v1schema + ".properties[b].type",
+			"f.yaml:18: the API server refuses this schema: Required value: must not be empty for specified array items: " + v1schema + ".properties[a].items.type\n" +
+				"f.yaml:19: the API server refuses this schema: Required value: must not be empty for specified object fields: " + v1schema + ".properties[b].type",
 		},
 		{
 			"a type in anyOf", crdschematest.CRD("a:\n  type: string\n  anyOf:\n  - {type: string}"),
-			"f.yaml:19: Forbidden: must be empty to be structural: " + v1schema + ".properties[a].anyOf[0].type",
+			"f.yaml:19: the API server refuses this schema: Forbidden: must be empty to be structural: " + v1schema + ".properties[a].anyOf[0].type",
 		},
 		{
 			"a type that is none", crdschematest.CRD("a: {type: text}"),
-			`f.yaml:16: Unsupported value: "text": supported values: "array", "boolean", "integer", "number", "object", "string": ` + v1schema + ".properties[a].type",
+			`f.yaml:16: the API server refuses this schema: Unsupported value: "text": supported values: "array", "boolean", "integer", "number", "object", "string": ` + v1schema + ".properties[a].type",
 		},
 		{
 			"a pattern that is none", crdschematest.CRD("a: {type: string, pattern: '('}"),
-			"f.yaml:16: Invalid value: \"(\": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): `(`: " + v1schema + ".properties[a].pattern",
+			"f.yaml:16: the API server refuses this schema: Invalid value: \"(\": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): `(`: " + v1schema + ".properties[a].pattern",
 		},
 		{
 			"properties and more", crdschematest.CRD("a: {type: object, properties: {b: {type: string}}, additionalProperties: {type: string}}"),
-			"f.yaml:16: Forbidden: additionalProperties and properties are mutual exclusive: " + v1schema + ".properties[a].additionalProperties",
+			"f.yaml:16: the API server refuses this schema: Forbidden: additionalProperties and properties are mutual exclusive: " + v1schema + ".properties[a].additionalProperties",
 		},
 		{
 			"metadata", crdschematest.CRD("metadata:\n  type: object\n  properties: {labels: {type: object}}"),
-			"f.yaml:16: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified: " + v1schema + ".properties[metadata]",
+			"f.yaml:16: the API server refuses this schema: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified: " + v1schema + ".properties[metadata]",
 		},
 		{
 			"a default that is none", crdschematest.CRD("a:\n  type: string\n  default: 7"),
-			`f.yaml:18: Invalid value: "integer":  in body must be of type string: "integer": ` + v1schema + ".properties[a].default",
+			`f.yaml:18: the API server refuses this schema: Invalid value: "integer":  in body must be of type string: "integer": ` + v1schema + ".properties[a].default",
 		},
 		{
 			"a list type that is none", crdschematest.CRD("a: {type: array, items: {type: string}, x-kubernetes-list-type: bag}"),
-			`f.yaml:16: Unsupported value: "bag": supported values: "atomic", "map", "set": ` + v1schema + ".properties[a].x-kubernetes-list-type",
+			`f.yaml:16: the API server refuses this schema: Unsupported value: "bag": supported values: "atomic", "map", "set": ` + v1schema + ".properties[a].x-kubernetes-list-type",
 		},
 		{
 			"a list type of no list", crdschematest.CRD("a: {type: string, x-kubernetes-list-type: set}"),
-			`f.yaml:16: Invalid value: "string": must be array if x-kubernetes-list-type is specified: ` + v1schema + ".properties[a].type",
+			`f.yaml:16: the API server refuses this schema: Invalid value: "string": must be array if x-kubernetes-list-type is specified: ` + v1schema + ".properties[a].type",
 		},
 		{
 			"keys of no map list", crdschematest.CRD("a: {type: array, items: {type: object}, x-kubernetes-list-map-keys: [b]}"),
-			`f.yaml:16: Required value: must be map if x-kubernetes-list-map-keys is non-empty: ` + v1schema + ".properties[a].x-kubernetes-list-type",
+			`f.yaml:16: the API server refuses this schema: Required value: must be map if x-kubernetes-list-map-keys is non-empty: ` + v1schema + ".properties[a].x-kubernetes-list-type",
 		},
 		{
 			"a map list without keys", crdschematest.CRD("a: {type: array, items: {type: object}, x-kubernetes-list-type: map}"),
-			`f.yaml:16: Required value: must not be empty if x-kubernetes-list-type is map: ` + v1schema + ".properties[a].x-kubernetes-list-map-keys",
+			`f.yaml:16: the API server refuses this schema: Required value: must not be empty if x-kubernetes-list-type is map: ` + v1schema + ".properties[a].x-kubernetes-list-map-keys",
 		},
 		{
 			"a map list of strings", crdschematest.CRD("a: {type: array, items: {type: string}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b]}"),
-			`f.yaml:16: Invalid value: "": must be object if parent array's x-kubernetes-list-type is map: ` + v1schema + ".properties[a].items.type",
+			`f.yaml:16: the API server refuses this schema: Invalid value: "": must be object if parent array's x-kubernetes-list-type is map: ` + v1schema + ".properties[a].items.type",
 		},
 		{
 			"keys that may be absent, are not scalars, or do not exist",
 			crdschematest.CRD("a:\n  type: array\n  x-kubernetes-list-type: map\n  x-kubernetes-list-map-keys: [b, c, d]\n  items: {type: object, properties: {b: {type: string}, c: {type: object}}}"),
 			strings.Join([]string{
-				"f.yaml:19: Invalid value: [\"b\",\"c\",\"d\"]: entries must all be names of item properties: " + v1schema + ".properties[a].x-kubernetes-list-map-keys",
-				"f.yaml:20: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property: " + v1schema + ".properties[a].items.properties[b].default",
-				`f.yaml:20: Invalid value: "object": must be a scalar type if parent array's x-kubernetes-list-type is map: ` + v1schema + ".properties[a].items.properties[c].type",
+				"f.yaml:19: the API server refuses this schema: Invalid value: [\"b\",\"c\",\"d\"]: entries must all be names of item properties: " + v1schema + ".properties[a].x-kubernetes-list-map-keys",
+				"f.yaml:20: the API server refuses this schema: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property: " + v1schema + ".properties[a].items.properties[b].default",
+				`f.yaml:20: the API server refuses this schema: Invalid value: "object": must be a scalar type if parent array's x-kubernetes-list-type is map: ` + v1schema + ".properties[a].items.properties[c].type",
 			}, "\n"),
 		},
 	} {

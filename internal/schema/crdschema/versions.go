@@ -114,10 +114,11 @@ func (p *parser) structural(s *schema.Structural, n *yaml.Node, at *field.Path) 
 	return p.fields(n, errs)
 }
 
-// fields reports errors of the API server's own packages, and returns whether there are none.
+// fields reports errors of the API server's own packages about a schema, and returns whether there
+// are none.
 func (p *parser) fields(n *yaml.Node, errs field.ErrorList) bool {
 	for _, err := range errs {
-		p.reportField(n, err)
+		p.report(lineOf(n, err.Field), "the API server refuses this schema: %s: %s", err.ErrorBody(), err.Field)
 	}
 	return len(errs) == 0
 }
