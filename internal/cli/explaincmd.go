@@ -24,7 +24,7 @@ const formatTable = "table"
 func newExplainCommand(p *program) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain {RULES... | OBJECT} [--crd PATH] [--version VERSION] [-o table|json]",
+		Use:   "explain {RULES... | OBJECT | CODE} [--crd PATH] [--version VERSION] [-o table|json]",
 		Short: "Print what rules do with fields, or what an object keeps",
 		Long: `Print what happens to every field, for each version and direction: whether it is copied, mapped by a rule, preserved in
 an annotation, or dropped. A list, a map or an optional object has two or more lines: whether it exists (presence), and
@@ -39,12 +39,18 @@ Rules need not be complete: a field that no rule covers is unmapped.
 With OBJECT instead of files of Conversions it explains the kept values of objects: of which version, at which places, how many of the 262144 bytes
 that all annotations of an object may have, and whether clients can still read the version. OBJECT is a file, a folder, -
 for stdin, or KIND/NAME in a cluster, where KIND is what kubectl accepts. With --rules it also finds kept values that do
-not return, since an edit at another version replaced them. Values are printed only with --show-values.`,
+not return, since an edit at another version replaced them. Values are printed only with --show-values.
+
+With CODE it says what a finding of check means, why it matters and how to fix it.`,
 		Example: `  webhookd explain rules.yaml --crd crd.yaml
   kubectl get crontabs -A -o yaml | webhookd explain -
+  webhookd explain unmapped-field
   webhookd explain crontabs.example.com/nightly -n shop --rules rules.yaml
   webhookd explain conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && isCode(args[0]) {
+				return p.explainCode(args[0])
+			}
 			if err := o.check(args); err != nil {
 				return err
 			}

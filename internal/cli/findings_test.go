@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	pages "github.com/crdconvert/webhookd/docs/reference"
 )
 
 // The page about findings has each code that check can print once, and no other. In the packages
@@ -22,15 +24,17 @@ func TestReferenceOfFindings(t *testing.T) {
 	if len(codes) < 140 {
 		t.Errorf("%d codes, they are not found as they are written", len(codes))
 	}
-	line := regexp.MustCompile("(?m)^- `([a-z-]+(?:`, `[a-z-]+)*)`: ")
 	listed := map[string]bool{}
-	for _, m := range line.FindAllStringSubmatch(read(t, "../../docs/reference/findings.md"), -1) {
-		for code := range strings.SplitSeq(m[1], "`, `") {
+	for _, line := range codeLines() {
+		for _, code := range line.codes {
 			if !codes[code] || listed[code] {
 				t.Errorf("the page has %s twice, or no finding has it", code)
 			}
 			listed[code] = true
 		}
+	}
+	if n := strings.Count(pages.Findings, "\n- `"); n != len(codeLines()) {
+		t.Errorf("%d lines of codes, of which %d say what the code means, and how to fix it", n, len(codeLines()))
 	}
 	for code := range codes {
 		if !listed[code] {

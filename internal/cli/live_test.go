@@ -94,29 +94,29 @@ func TestCheckLive(t *testing.T) {
 	t.Parallel()
 	c, rules := engines(t)
 	got := c.run(t, "check", rules, "--live")
-	const want = `rules.yaml:4:9: v1 -> v1beta1 -> v1: .spec.color: another value comes back (1 of 7 live objects, such as b/default)
+	const want = `rules.yaml:4:9: v1 -> v1beta1 -> v1: .spec.color: another value comes back (1 of 7 live objects, such as b/default) (live-differs)
   4 |   name: engines.example.com
     |         ^
   hint: --show-values prints what it was and is
-rules.yaml:4:9: note: v1: .spec.watts: the object's own schema refuses the value, must be of type integer (1 of 7 live objects, such as b/invalid)
+rules.yaml:4:9: note: v1: .spec.watts: the object's own schema refuses the value, must be of type integer (1 of 7 live objects, such as b/invalid) (live-invalid)
   4 |   name: engines.example.com
     |         ^
-rules.yaml:4:9: note: v1 -> v1beta1: values are kept, at most 64 bytes an object (1 of 7 live objects, such as a/kept with 64 of 262144 bytes of annotations): .spec.owner (1 object)
+rules.yaml:4:9: note: v1 -> v1beta1: values are kept, at most 64 bytes an object (1 of 7 live objects, such as a/kept with 64 of 262144 bytes of annotations): .spec.owner (1 object) (live-kept)
   4 |   name: engines.example.com
     |         ^
-rules.yaml:4:9: v1 -> v1beta1: more has to be kept than fits into annotations, so every list at the other version fails (1 of 7 live objects, such as b/too-large)
+rules.yaml:4:9: v1 -> v1beta1: more has to be kept than fits into annotations, so every list at the other version fails (1 of 7 live objects, such as b/too-large) (live-too-large)
   4 |   name: engines.example.com
     |         ^
   hint: make them smaller, or give both versions the fields; kubectl get engines.example.com -A -o json | webhookd convert - --to v1beta1 names all of them
-rules.yaml:8:11: note: v1 -> v1beta1: only v1beta1 has a default for .spec.color: an annotation keeps that an object at v1 has none
+rules.yaml:8:11: note: v1 -> v1beta1: only v1beta1 has a default for .spec.color: an annotation keeps that an object at v1 has none (default-in-one-version)
   8 |   - name: v1beta1
     |           ^
   hint: give both versions the same default, or none
-rules.yaml:11:7: warning: v1 -> v1beta1: .spec.power: the schema refuses the value, should be less than or equal to 100 (1 of 7 live objects, such as a/refused)
+rules.yaml:11:7: warning: v1 -> v1beta1: .spec.power: the schema refuses the value, should be less than or equal to 100 (1 of 7 live objects, such as a/refused) (live-refused)
   11 |     - {spoke: .spec.power, hub: .spec.watts}
      |       ^
-  hint: the objects can be read at v1beta1, and every write there fails until the value is another one
-rules.yaml:12:7: note: v1 -> v1beta1 -> v1: .spec.note: the rules drop a value (1 of 7 live objects, such as b/dropped)
+  hint: an update at v1beta1 that leaves the value as it is passes, the first write that changes it is refused
+rules.yaml:12:7: note: v1 -> v1beta1 -> v1: .spec.note: the rules drop a value (1 of 7 live objects, such as b/dropped) (live-dropped)
   12 |     - {hub: .spec.note, drop: a note of v1 means nothing in v1beta1}
      |       ^
 webhookd: Engine.example.com: 7 live objects of v1

@@ -242,7 +242,7 @@ func (s *liveSums) finding(key liveKey, sum *liveSum, objects int) finding.Findi
 		f.Severity, at, problem = finding.Warning, key.to, "the schema lacks the field, so the API server removes it"
 	case liveRefused:
 		f.Severity, at, problem = finding.Warning, key.to, "the schema refuses the value, "+key.reason
-		f.Hint = "the objects can be read at " + key.to + ", and every write there fails until the value is another one"
+		f.Hint = "an update at " + key.to + " that leaves the value as it is passes, the first write that changes it is refused"
 	case liveInvalid:
 		f.Severity, way, problem = finding.Note, from, "the object's own schema refuses the value, "+key.reason
 	case liveKept:

@@ -157,6 +157,9 @@ func (s *Status) listVersions(crd *CRD, known []string) {
 		if v.Deprecated && v.DeprecationWarning != nil {
 			version.DeprecationWarning = *v.DeprecationWarning
 		}
+		if v.Deprecated {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s is deprecated: once no client uses it, webhookd migrate removes it", v.Name))
+		}
 		if len(known) > 0 {
 			version.Convertible = new(slices.Contains(known, v.Name))
 		}

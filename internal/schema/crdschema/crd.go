@@ -28,6 +28,9 @@ type Version struct {
 	// Deprecated says that clients of the version are warned, with Warning unless that is empty.
 	Deprecated bool
 	Warning    string
+	// Unshown are the paths of the scale subresource and of printer columns that the schema lacks,
+	// such as `column Age .spec.age`.
+	Unshown []string
 	// Root is the schema of a whole object, with apiVersion, kind and metadata as every object has
 	// them.
 	Root *Node

@@ -90,6 +90,7 @@ func (p *parser) version(
 	}
 	if p.structural(s, n, at) && p.strategy(v, s, props, n, at) {
 		v.Root = build(withMeta(s))
+		v.Unshown = unshown(in, v.Root)
 	}
 	return v
 }

@@ -5,8 +5,8 @@ import (
 	"maps"
 )
 
-// WithBundle returns the members of a CRD or XRD with a caBundle that can be decoded. One that is not
-// base64, such as the placeholder of a page, becomes the text that it is, which holds no
+// WithBundle returns the members of a CRD or XRD with a caBundle that can be decoded. One that is
+// not base64, such as the placeholder of a page, becomes the text that it is, which holds no
 // certificate. It does not change its argument.
 func WithBundle(members map[string]any) map[string]any { return withBundle(members, "spec") }
 

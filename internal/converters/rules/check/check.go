@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -111,17 +110,18 @@ func (c *checker) kind(k *binding.Kind) {
 	}
 	c.findings = append(c.findings[:first], withoutEchoes(k, c.findings[first:])...)
 	c.missingVersions(k)
-	c.deprecatedVersions(k)
+	c.unshown(k)
 	c.neverApplied(k)
 	c.needlessAbsences(k)
 }
 
-// deprecatedVersions notes the versions whose clients are warned.
-func (c *checker) deprecatedVersions(k *binding.Kind) {
+// unshown warns of paths of the scale subresource and of printer columns that a version lacks: they
+// are often those of another version.
+func (c *checker) unshown(k *binding.Kind) {
 	for _, v := range k.CRD.Versions {
-		if v.Deprecated {
-			c.note(k.Conversion.NamePos, "deprecated-version", "webhookd crd status --name "+k.CRD.Name+" --usage shows who still uses it, webhookd migrate removes it",
-				"the CRD says that a version is deprecated: %s", strings.TrimSuffix(v.Name+": "+v.Warning, ": "))
+		if len(v.Unshown) > 0 {
+			c.warn(k.Conversion.NamePos, "path-not-in-schema", "write the path that the field has in this version, in subresources or additionalPrinterColumns of the CRD",
+				"%s: its schema has no field at %s", v.Name, finding.Few(v.Unshown, maxMembers))
 		}
 	}
 }
@@ -242,6 +242,9 @@ func (d *direction) enter(b *binding.Binding) bool {
 func (d *direction) say(code, hint, format string, args ...any) {
 	d.checker.say(d.Version.Pos, code, hint, "%s -> %s: %s", d.Names[d.src], d.Names[d.dst], fmt.Sprintf(format, args...))
 }
+
+// about says which part of the last finding is the place that it is about.
+func (c *checker) about(place string) { c.findings[len(c.findings)-1].Place = place }
 
 // isRoot reports whether a place of a side is a whole object.
 func isRoot(b *binding.Binding, s binding.Side, path []syntax.Segment, n *crdschema.Node) bool {

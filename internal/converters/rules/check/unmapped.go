@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,8 +27,9 @@ func (w *walker) lost(v visit) {
 	if !w.isNew(place) {
 		return
 	}
+	shown := place
 	if n := leaves(v.src.Node); n > 1 {
-		target += fmt.Sprintf(" (%d leaves below)", n)
+		shown += fmt.Sprintf(" (%d leaves below)", n)
 	}
 	keep := fmt.Sprintf("{%s: %s} keeps them in annotations", w.src.Key(), syntax.Quoted(place))
 	switch last := lastOf(v.path); {
@@ -38,9 +40,10 @@ func (w *walker) lost(v visit) {
 		w.say("other-entries", keep, "entries of %s that no rule names: no place in %s: %s",
 			v.binding.Text(w.src, v.path[:len(v.path)-1]), target, remedies)
 	case v.blocked != nil:
-		w.say("place-is-taken", "", "%s: it is not copied, since %s gives the field of that name in %s another value: %s", place, v.blocked, target, remedies)
+		w.say("place-is-taken", "", "%s: it is not copied, since %s gives the field of that name in %s another value: %s", shown, v.blocked, target, remedies)
 	default:
-		w.say("unmapped-field", w.suggest(v), "%s: no such field in %s: %s", place, target, remedies)
+		w.say("unmapped-field", w.suggest(v), "%s: no such field in %s: %s", shown, target, remedies)
+		w.about(shown)
 	}
 }
 
@@ -132,6 +135,7 @@ func (w *walker) misfit(v visit) {
 		w.all(v, w.handedOn(v)) // null at most, which is kept without a rule
 		return
 	}
+	hint = cmp.Or(hint, w.listOfOne(v))
 	o := outcome{class: Unmapped, via: v.via, counterpart: v.binding.Text(w.dst, v.dstPath), parts: v.binding.Next(w.dst, v.dstPath)}
 	if w.UnmappedAt(w.src, v.binding.Text(w.src, v.path)) == syntax.Preserve {
 		o.class, o.reason = Preserved, "unmapped: Preserve"
@@ -150,9 +154,10 @@ func (w *walker) misfit(v visit) {
 	}
 	if v.via == nil {
 		w.say(code, hint, "%s, or `unmapped: Preserve`", problem)
-		return
+	} else {
+		w.checker.say(posOf(v.via, w.src), code, hint, "%s: %s, or `unmapped: Preserve`", v.via, problem)
 	}
-	w.checker.say(posOf(v.via, w.src), code, hint, "%s: %s, or `unmapped: Preserve`", v.via, problem)
+	w.about(v.binding.Text(w.src, v.path))
 }
 
 // sayShapes warns of fields of one path that are kept, since their types have nothing in common:
@@ -166,20 +171,25 @@ func (w *walker) sayShapes() {
 	if all = slices.Compact(all); len(all) == 0 {
 		return
 	}
-	hint, pair := "add a rule with codec, template or toHub/toSpoke", ""
-	first := w.shapes[0].binding.Text(w.src, w.shapes[0].path)
-	switch src, dst := w.shapes[0].src.Node, w.shapes[0].dst.Node; {
-	case src.Kind() == crdschema.Array && transform.Related(src.Items(), dst):
-		pair = "{spoke: '" + first + "[0]', hub: " + first + "}"
-	case dst.Kind() == crdschema.Array && transform.Related(src, dst.Items()):
-		pair = "{spoke: " + first + ", hub: '" + first + "[0]'}"
-	}
-	if pair != "" {
-		hint = "for a list of one, " + pair + " converts it"
-	}
+	hint := cmp.Or(w.listOfOne(w.shapes[0]), "add a rule with codec, template or toHub/toSpoke")
 	w.warn(w.Version.Pos, "two-shapes", hint+"; if the versions mean different things, keep them apart with {spoke: PATH} and {hub: PATH}",
 		"%s and %s have other types at one path, so `unmapped: Preserve` keeps and does not convert %s",
 		w.Names[w.src], w.Names[w.dst], finding.Few(all, maxMembers))
+}
+
+// listOfOne returns the remedy for a list and an object that is as its elements are, or nothing.
+func (w *walker) listOfOne(v visit) string {
+	var paths [2]string
+	paths[w.src], paths[w.dst] = v.binding.Text(w.src, v.path), v.binding.Text(w.dst, v.dstPath)
+	switch src, dst := v.src.Node, v.dst.Node; {
+	case src.Kind() == crdschema.Array && (src.Items().Agrees(dst) || transform.Related(src.Items(), dst)):
+		paths[w.src] += "[0]"
+	case dst.Kind() == crdschema.Array && (src.Agrees(dst.Items()) || transform.Related(src, dst.Items())):
+		paths[w.dst] += "[0]"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("for a list of one, {spoke: %s, hub: %s} converts it", syntax.Quoted(paths[binding.OfSpoke]), syntax.Quoted(paths[binding.OfHub]))
 }
 
 // clash says which values of a place its counterpart does not take, or nothing if that is only

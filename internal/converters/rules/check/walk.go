@@ -192,6 +192,7 @@ func (w *walker) copied(v visit) {
 	case !below && transform.Covers(v.dst.Node, v.src.Node):
 		w.all(v, w.handedOn(v))
 		w.filled.compare(w.placeOf(v), v.src.Node, v.dst.Node, 0)
+		w.fewerKeysBelow(w.placeOf(v), v.src.Node, v.dst.Node)
 	case v.src.Node.Kind() == crdschema.Map && !v.dst.Others().Known:
 		w.misfit(v)
 	case v.src.MayBeObject() && v.dst.MayBeObject() && (v.dst.Free() || !v.src.Free()):
@@ -199,6 +200,9 @@ func (w *walker) copied(v visit) {
 		w.filled.look(w.placeOf(v), v.src.Node, v.dst.Node)
 		w.inside(v)
 	case v.src.Node.Kind() == crdschema.Array && v.dst.MayBeList():
+		if from, to := w.placeOf(v).from, w.placeOf(v).to; w.src == binding.OfSpoke {
+			w.subset(w.Version.Pos, [2][]string{v.src.Node.ListMapKeys(), v.dst.Node.ListMapKeys()}, [2]string{from, to})
+		}
 		o := w.handedOn(v)
 		o.partly = w.picks(v, v.dstPath)
 		w.emit(v, Presence, o)

@@ -53,6 +53,9 @@ type Finding struct {
 	Code      string // a stable name in kebab-case, such as no-such-field
 	Message   string // lower case, without a full stop
 	Hint      string // a remedy, or empty
+	// Place is a part of the message that is the only one to differ from those of other findings of
+	// one cause, such as the path of a field, or empty. Text for people has such findings as one.
+	Place string
 	// For says what the finding holds for, such as a kind and a version, if its position alone does
 	// not: a rule may be used in several.
 	For []string

@@ -144,10 +144,10 @@ func TestFindingsThatHoldForSeveralAreOne(t *testing.T) {
 		findings []finding.Finding
 		want     string
 	}{
-		"two versions":       {[]finding.Finding{of("m", "b v1"), of("m", "a v1"), of("m", "b v1")}, "shared.yaml:6:5: a v1, b v1: m\n"},
-		"many versions":      {[]finding.Finding{of("m", "a", "b", "c", "d"), of("m", "e")}, "shared.yaml:6:5: a, b, c, d and 1 more: m\n"},
-		"always and in one":  {[]finding.Finding{of("m"), of("m", "a v1")}, "shared.yaml:6:5: m\n"},
-		"different messages": {[]finding.Finding{of("n", "a v1"), of("m", "a v1")}, "shared.yaml:6:5: a v1: m\nshared.yaml:6:5: a v1: n\n"},
+		"two versions":       {[]finding.Finding{of("m", "b v1"), of("m", "a v1"), of("m", "b v1")}, "shared.yaml:6:5: a v1, b v1: m (x)\n"},
+		"many versions":      {[]finding.Finding{of("m", "a", "b", "c", "d"), of("m", "e")}, "shared.yaml:6:5: a, b, c, d and 1 more: m (x)\n"},
+		"always and in one":  {[]finding.Finding{of("m"), of("m", "a v1")}, "shared.yaml:6:5: m (x)\n"},
+		"different messages": {[]finding.Finding{of("n", "a v1"), of("m", "a v1")}, "shared.yaml:6:5: a v1: m (x)\nshared.yaml:6:5: a v1: n (x)\n"},
 	} {
 		for _, list := range [][]finding.Finding{tt.findings, finding.Sort(tt.findings)} {
 			var got bytes.Buffer
@@ -158,5 +158,40 @@ func TestFindingsThatHoldForSeveralAreOne(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 		}
+	}
+}
+
+// For people, findings of one cause are one, with the list of places and a hint. For programs, each
+// is one.
+func TestFindingsOfOneCauseAreOneForPeople(t *testing.T) {
+	t.Parallel()
+	lost := func(line int, code, place, hint string) finding.Finding {
+		return finding.Finding{
+			Pos: finding.Position{File: "r.yaml", Line: line}, Code: code, Message: "v1 -> v2: " + place + ": no such field", Hint: hint, Place: place,
+		}
+	}
+	list := []finding.Finding{
+		lost(1, "x", ".b", "is it .c?"), lost(1, "x", ".a", ""), lost(1, "y", ".a", ""), lost(2, "x", ".a", ""),
+		{Pos: finding.Position{File: "r.yaml", Line: 1}, Code: "x", Message: "no place"},
+		{Pos: finding.Position{File: "r.yaml", Line: 1}, Code: "x", Message: "none here"},
+	}
+	const want = `r.yaml:1: no place (x)
+r.yaml:1: none here (x)
+r.yaml:1: v1 -> v2: each of 2 places: no such field (x)
+    .a
+    .b
+  hint: is it .c?
+r.yaml:1: v1 -> v2: .a: no such field (y)
+r.yaml:2: v1 -> v2: .a: no such field (x)
+`
+	var text, asJSON bytes.Buffer
+	if err := errors.Join(finding.Render(&text, finding.Text, list, nil), finding.Render(&asJSON, finding.JSON, list, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, text.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if n := bytes.Count(asJSON.Bytes(), []byte(`"code"`)); n != len(list) {
+		t.Errorf("%d findings as JSON, want %d", n, len(list))
 	}
 }

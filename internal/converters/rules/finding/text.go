@@ -29,10 +29,14 @@ func renderColor(w io.Writer, findings []Finding, sources map[string][]byte) err
 	return writeText(w, findings, sources, func(color, text string) string { return "\x1b[" + color + "m" + text + "\x1b[0m" })
 }
 
-// headline returns the finding in one line, as String does. Every position and severity is painted.
+// headline returns the finding in one line, as String does, and its code. Every position and
+// severity is painted.
 func (f Finding) headline(paint func(color, text string) string) string {
 	color := map[Severity]string{Error: red, Warning: yellow, Note: cyan}[f.severity()]
 	text := Printable(f.Text())
+	if f.Code != "" {
+		text += " (" + f.Code + ")"
+	}
 	if !f.IsError() {
 		text = paint(color, string(f.Severity)+":") + " " + text
 	}
@@ -46,11 +50,37 @@ func (f Finding) headline(paint func(color, text string) string) string {
 	return paint(bold, at+":") + " " + text
 }
 
+// grouped returns the findings of which those with one cause are one, and the places of that.
+func grouped(findings []Finding) (groups []Finding, places [][]string) {
+	at := map[string]int{}
+	for _, f := range findings {
+		cause := strings.Replace(f.Message, f.Place, "", 1)
+		key := fmt.Sprintf("%q", append([]string{f.Pos.String(), string(f.severity()), f.Code, cause}, f.For...))
+		i, known := at[key]
+		if !known || f.Place == "" {
+			at[key] = len(groups)
+			groups, places = append(groups, f), append(places, nil)
+			i = len(groups) - 1
+		}
+		places[i] = append(places[i], f.Place)
+		if groups[i].Hint == "" {
+			groups[i].Hint = f.Hint
+		}
+	}
+	for i, all := range places {
+		if len(all) > 1 {
+			groups[i].Message = strings.Replace(groups[i].Message, groups[i].Place, fmt.Sprintf("each of %d places", len(all)), 1)
+		}
+	}
+	return groups, places
+}
+
 func writeText(w io.Writer, findings []Finding, sources map[string][]byte, paint func(color, text string) string) error {
 	lines := map[string][]string{}
 	var last Position
 	var runes []rune // of the line of last: a long line may have many findings
-	for _, f := range findings {
+	findings, places := grouped(findings)
+	for i, f := range findings {
 		if _, ok := lines[f.Pos.File]; !ok {
 			lines[f.Pos.File] = SplitLines(string(sources[f.Pos.File]))
 		}
@@ -60,6 +90,9 @@ func writeText(w io.Writer, findings []Finding, sources map[string][]byte, paint
 				last, runes = f.Pos, []rune(lines[f.Pos.File][n-1])
 			}
 			text += excerpt(runes, n, f.Pos.Column, paint)
+		}
+		if len(places[i]) > 1 {
+			text += "    " + strings.Join(places[i], "\n    ") + "\n"
 		}
 		if f.Hint != "" {
 			text += "  " + paint(cyan, "hint:") + " " + Printable(f.Hint) + "\n"

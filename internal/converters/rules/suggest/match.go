@@ -141,12 +141,12 @@ func (m *matcher) accept(c candidate) {
 		p.under, p.base, p.doubt = under, len(p.path), !g.sure
 		for _, s := range by {
 			iterates = iterates || s.Iterates()
-			switch {
-			case s.Kind == syntax.First:
+			if s.Kind == syntax.First {
 				rest := guess{sure: g.sure, reason: "further elements are kept"}
 				rest.ends[side] = []string{c.pair[side].String() + "[]"}
 				m.guesses = append(m.guesses, rest)
-			case s.Kind == syntax.KeyedElements:
+			}
+			if s.Kind == syntax.KeyedElements {
 				m.taken[side][c.pair[side].step(s, field(s.Name)).String()] = true
 			}
 		}

@@ -46,8 +46,8 @@ func between(p pair) (shape, bool) {
 	return each(v), v.Kind() == h.Kind() && (a == nil) == (b == nil) && (a == nil || a.SharesName(b))
 }
 
-// each is the shape of two lists or maps. A rule for a list as a whole would rule out rules for what
-// is in its elements.
+// each is the shape of two lists or maps. A rule for a list as a whole would rule out rules for
+// what is in its elements.
 func each(n *crdschema.Node) (s shape) {
 	kind := map[crdschema.Kind]syntax.SegmentKind{crdschema.Array: syntax.Elements, crdschema.Map: syntax.Values}[n.Kind()]
 	if kind != syntax.Field {
