@@ -116,11 +116,15 @@ rules.yaml:11:7: warning: v1 -> v1beta1: .spec.power: the schema refuses the val
   11 |     - {spoke: .spec.power, hub: .spec.watts}
      |       ^
   hint: an update at v1beta1 that leaves the value as it is passes, the first write that changes it is refused
+rules.yaml:11:33: note: v1 -> v1beta1: .spec.watts may be 101, which v1beta1 refuses: an update that leaves it as it is passes, the first write that changes it is refused (narrower-schema)
+  11 |     - {spoke: .spec.power, hub: .spec.watts}
+     |                                 ^
+  hint: relax the schema of v1beta1, or convert the value
 rules.yaml:12:7: note: v1 -> v1beta1 -> v1: .spec.note: the rules drop a value (1 of 7 live objects, such as b/dropped) (live-dropped)
   12 |     - {hub: .spec.note, drop: a note of v1 means nothing in v1beta1}
      |       ^
 webhookd: Engine.example.com: 7 live objects of v1
-webhookd: 2 errors, 1 warning, 4 notes in 1 file
+webhookd: 2 errors, 1 warning, 5 notes in 1 file
 `
 	if diff := cmp.Diff(want, told(got, rules)); diff != "" || got.Code != 1 {
 		t.Errorf("code %d (-want +got):\n%s", got.Code, diff)
