@@ -80,13 +80,15 @@ func (p *pair) inCommon(b *binding.Binding, r *binding.Rule) {
 	if v == nil || h == nil {
 		return
 	}
+	named := len(b.Next(binding.OfSpoke, spoke.Segments)) > 0 && len(b.Next(binding.OfHub, hub.Segments)) > 0
 	below := func(s, h binding.Path) bool { return leadsOn(s, spoke) && leadsOn(h, hub) }
 	switch {
 	case !objects && (!elements || transform.Related(v, h)),
-		slices.ContainsFunc(b.Rules, func(o *binding.Rule) bool {
+		named && slices.ContainsFunc(b.Rules, func(o *binding.Rule) bool {
 			return o != r && len(o.Ends[0]) > 0 && len(o.Ends[1]) > 0 && below(o.Ends[0][0], o.Ends[1][0])
 		}),
-		slices.ContainsFunc(b.Elements, func(e *binding.Elements) bool {
+		b.ElementsAt(binding.OfSpoke, spoke.Segments) != nil && b.ElementsAt(binding.OfHub, hub.Segments) != nil,
+		named && slices.ContainsFunc(b.Elements, func(e *binding.Elements) bool {
 			return e.Paired() && below(e.Ends[0], e.Ends[1])
 		}):
 		return

@@ -72,8 +72,8 @@ func (m *matcher) object(at pair) {
 
 func set(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
-// both compares two places that are counterparts. If their values cannot be copied, it makes a guess
-// if there is one way to convert them; else each may be another place.
+// both compares two places that are counterparts. If their values cannot be copied, it makes a
+// guess if there is one way to convert them; else each may be another place.
 func (m *matcher) both(at pair) {
 	v, h := at.nodes()
 	s, ok := between(at)
