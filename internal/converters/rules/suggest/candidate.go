@@ -142,8 +142,8 @@ func contains(all, some []string) bool {
 	return !slices.ContainsFunc(some, func(w string) bool { return !slices.Contains(all, w) })
 }
 
-// isSure reports whether a candidate may be written as a rule: nothing else is nearly as likely, the
-// schemas agree to the leaves, and the names leave little doubt.
+// isSure reports whether a candidate may be written as a rule: nothing else is nearly as likely,
+// the schemas agree to the leaves, and the names leave little doubt.
 func (c candidate) isSure() bool {
 	v, h := c.pair[ofVersion], c.pair[ofHub]
 	at := c.step(c.suffix)

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // A ruleSet has rules for several objects, with paths from there.
@@ -14,11 +12,13 @@ type ruleSet struct {
 	rules []guess
 }
 
-// share returns guesses of which those that repeat in several objects are in a rule set.
+// share returns guesses of which those that repeat in several objects are in a rule set, as long as
+// that saves lines.
 func (d *draft) share(guesses []guess, objects []pair) []guess {
 	for {
 		var rules []guess // of the best set, as seen from its places
 		var places []pair
+		saved := 0
 		within := map[string][]guess{}
 		objects = slices.DeleteFunc(objects, func(p pair) bool {
 			within[p.String()] = below(guesses, p)
@@ -27,15 +27,18 @@ func (d *draft) share(guesses []guess, objects []pair) []guess {
 		for i, p := range objects {
 			for _, q := range objects[i+1:] {
 				common := slices.DeleteFunc(slices.Clone(within[p.String()]), func(g guess) bool { return !slices.ContainsFunc(within[q.String()], g.is) })
-				if len(common) > len(rules) && slices.ContainsFunc(common, func(g guess) bool { return g.sure }) {
-					at := slices.DeleteFunc(slices.Clone(objects), func(o pair) bool { return !fits(common, within[o.String()], o) })
-					if len(common)*(len(at)-1) > len(at) {
-						rules, places = common, at
-					}
+				if !slices.ContainsFunc(common, func(g guess) bool { return g.sure }) {
+					continue
+				}
+				at := slices.DeleteFunc(slices.Clone(objects), func(o pair) bool {
+					return slices.ContainsFunc(common, func(g guess) bool { return !slices.ContainsFunc(within[o.String()], g.is) })
+				})
+				if saves := len(common)*(len(at)-1) - len(at); saves > saved {
+					rules, places, saved = common, at, saves
 				}
 			}
 		}
-		if len(places) == 0 {
+		if saved == 0 {
 			return guesses
 		}
 		name := strings.ToUpper(places[0][ofHub].name()[:1]) + places[0][ofHub].name()[1:]
@@ -83,25 +86,6 @@ func (g guess) from(at pair) (guess, bool) {
 
 func (g guess) is(o guess) bool {
 	return slices.Equal(g.ends[ofVersion], o.ends[ofVersion]) && slices.Equal(g.ends[ofHub], o.ends[ofHub]) && g.keys == o.keys && g.sure == o.sure
-}
-
-// fits reports whether two objects with some guesses below them have some of the rules, and no
-// places for the others.
-func fits(rules, own []guess, at pair) bool {
-	has := func(g guess) bool { return slices.ContainsFunc(own, g.is) }
-	return slices.ContainsFunc(rules, has) && !slices.ContainsFunc(rules, func(g guess) bool { return !has(g) && g.leads(at) })
-}
-
-// leads reports whether a path of a guess leads anywhere from two objects.
-func (g guess) leads(from pair) bool {
-	for side, ends := range g.ends {
-		for _, path := range ends {
-			if p, _ := syntax.ParsePath(path); from[side].step(p.Segments[:1]...).node != nil {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // merged returns the guesses with one for all lists of a version whose further elements are kept.
