@@ -11,10 +11,11 @@ import (
 
 // How likely a pair is goes from 0 to 1: the part of the names, and of the fields, that is the same.
 const (
-	likely   = 0.5  // the least of a guess
-	rivalry  = 0.1  // a place that is so close to another pair as well is doubtful
-	perStep  = 0.02 // what each object between two places takes away, so the nearest is chosen
-	byChance = 4    // so many fields of one name may be in two objects by chance
+	likely   = 0.5     // the least of a guess
+	rivalry  = 0.1     // a place that is so close to another pair as well is doubtful
+	perStep  = 0.02    // what each object between two places takes away, so the nearest is chosen
+	maxPairs = 1 << 16 // with more pairs, only places with a word in common are compared
+	byChance = 4       // so many fields of one name may be in two objects by chance
 )
 
 // A candidate is a pair of places that may be the same.
@@ -41,11 +42,6 @@ func (c candidate) near() bool {
 func (c candidate) tells() bool {
 	left, entered := c.steps()
 	return c.likeness() > 0 && (!c.sameName() || min(left, entered) == 0)
-}
-
-func (c candidate) hasRival(o candidate) bool {
-	shares := same(c.pair[ofVersion].path, o.pair[ofVersion].path) != same(c.pair[ofHub].path, o.pair[ofHub].path)
-	return shares && o.score > c.score-rivalry
 }
 
 // meets reports whether a place of another candidate is one of these, below it or around it.

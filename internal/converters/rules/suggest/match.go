@@ -33,7 +33,7 @@ func match(versionName, hubName string, version, hub *crdschema.Node) ([]guess, 
 	m := &matcher{names: [2]string{versionName, hubName}, taken: [2]map[string]bool{{}, {}}}
 	m.object(pair{{node: version}, {node: hub}})
 	m.split()
-	for m.acceptAll(candidate.holds) || m.acceptAll(candidate.near) || m.acceptAll(func(candidate) bool { return true }) {
+	for m.acceptAll() {
 		continue // a pair of objects or lists shows new places
 	}
 	slices.SortStableFunc(m.guesses, func(a, b guess) int {
@@ -175,35 +175,68 @@ func (m *matcher) spread(side int) []place {
 	return all
 }
 
-// acceptAll accepts the likeliest candidates of some. It reports whether there are any.
-func (m *matcher) acceptAll(some func(candidate) bool) bool {
-	var all, chosen []candidate
+// acceptAll accepts the likeliest candidates: those that cover several fields, else those that are
+// near, else any. It reports whether there are any.
+func (m *matcher) acceptAll() bool {
+	var all []candidate
 	at := map[[2]string]int{}
-	hubs := m.spread(ofHub)
-	for _, v := range m.spread(ofVersion) {
+	versions, hubs := m.spread(ofVersion), m.spread(ofHub)
+	many := len(versions)*len(hubs) > maxPairs
+	for _, v := range versions {
 		for _, h := range hubs {
-			if c, ok := score(pair{v, h}); ok && some(c) {
+			if many && !slices.ContainsFunc(v.nameWords(), func(w string) bool { return slices.Contains(h.nameWords(), w) }) {
+				continue
+			}
+			if c, ok := score(pair{v, h}); ok {
 				at[[2]string{v.String(), h.String()}] = len(all)
 				all = append(all, c)
 			}
 		}
 	}
 	for _, c := range slices.Backward(all) { // what is around fields of one name is at least as likely
-		if i, ok := at[[2]string{c.pair[ofVersion].outer(), c.pair[ofHub].outer()}]; ok && c.sameName() {
+		if i, ok := at[[2]string{c.pair[ofVersion].outer(), c.pair[ofHub].outer()}]; ok && c.sameName() && c.holds() {
 			all[i].score = max(all[i].score, c.score+perStep)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	for _, some := range []func(candidate) bool{candidate.holds, candidate.near, func(candidate) bool { return true }} {
+		chosen := m.choose(slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !some(c) }))
+		for _, c := range chosen {
+			m.accept(c)
+		}
+		if len(chosen) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// choose returns candidates that do not meet, the likeliest first, unless others are nearly as
+// likely and the names do not tell.
+func (m *matcher) choose(all []candidate) (chosen []candidate) {
+	var best [2]map[string][]float64 // the two best scores of each place
+	for side := range best {
+		best[side] = map[string][]float64{}
+		for _, c := range all {
+			if path := c.pair[side].String(); len(best[side][path]) < 2 {
+				best[side][path] = append(best[side][path], c.score)
+			}
+		}
+	}
 	for _, c := range all {
-		c.clear = !slices.ContainsFunc(all, c.hasRival)
+		c.clear = true
+		for side, p := range c.pair {
+			rivals := best[side][p.String()]
+			if i := slices.Index(rivals, c.score); i == 0 {
+				rivals = rivals[1:]
+			}
+			c.clear = c.clear && (len(rivals) == 0 || rivals[0] <= c.score-rivalry)
+		}
 		if (c.clear || c.tells()) && !slices.ContainsFunc(chosen, c.meets) && !m.holdsTaken(c.pair) {
 			chosen = append(chosen, c)
 		}
 	}
-	for _, c := range chosen {
-		m.accept(c)
-	}
-	return len(chosen) > 0
+	return chosen
 }
 
 // holdsTaken reports whether a guess names a place that is one of a pair or below it.
