@@ -18,13 +18,13 @@ import (
 func newCheckCommand(p *program) *cobra.Command {
 	o := checkOptions{output: string(finding.Text), failOn: string(finding.Error)}
 	cmd := &cobra.Command{
-		Use:   "check RULES... --crd PATH [--against OLD] [--live] [-o FORMAT]",
+		Use:   "check RULES... --crds PATH [--against OLD] [--live] [-o FORMAT]",
 		Short: "Check Conversion files against their CRDs",
 		Long: `Check Conversion files against the schemas of their CRDs, and print everything that is wrong: what would be lost, what
 the API server would prune or refuse, and what makes no sense. Rules that pass lose only what they drop with a reason.
 
 RULES are files, folders, or - for stdin. As in serve, a folder includes all .yaml, .yml and .json files in it and below,
-except in folders whose names begin with a dot. Files without a Conversion are skipped. Without --crd the CRDs are those
+except in folders whose names begin with a dot. Files without a Conversion are skipped. Without --crds the CRDs are those
 in the folders.
 
 With --against it also reports, for each pair of versions, what happens to values that the rules of OLD have kept in
@@ -44,11 +44,11 @@ warning means that the API server may refuse a result. The exit code is 1 if the
 --fail-on, warnings or notes count as well.
 With -o github findings are annotations of a pull request, with -o sarif a file for code scanning, and with -o junit a
 test report.`,
-		Example: `  webhookd check rules/crontabs.yaml --crd crds/crontabs.yaml
+		Example: `  webhookd check rules/crontabs.yaml --crds crds/crontabs.yaml
   webhookd check conversions/ -o json
-  webhookd suggest crd.yaml | webhookd check - --crd crd.yaml
-  git show main:rules.yaml | webhookd check rules.yaml --crd crd.yaml --against -
-  webhookd check rules.yaml --crd crd.yaml --against old.yaml -o markdown
+  webhookd suggest crd.yaml | webhookd check - --crds crd.yaml
+  git show main:rules.yaml | webhookd check rules.yaml --crds crd.yaml --against -
+  webhookd check rules.yaml --crds crd.yaml --against old.yaml -o markdown
   webhookd check rules.yaml --live --context production --fail-on warning`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.ruled.arguments = true
@@ -70,7 +70,7 @@ test report.`,
 	flags.StringArrayVar(&o.against, "against", nil,
 		"`path` of a file or folder of the old rules, - for stdin; may be given more than once")
 	flags.StringArrayVar(&o.againstCRDs, "against-crd", nil,
-		"`path` of a file or folder of the CRDs of the old rules; may be given more than once (default the folders of --against, or --crd)")
+		"`path` of a file or folder of the CRDs of the old rules; may be given more than once (default the folders of --against, or --crds)")
 	flags.StringVarP(&o.output, "output", "o", o.output, "`format`: "+strings.Join(findingFormats(), ", "))
 	offer(cmd, "output", findingFormats()...)
 	flags.StringVar(&o.failOn, "fail-on", o.failOn, "the lowest `severity` that gives exit code 1: error, warning or note")
@@ -111,7 +111,7 @@ func (o *checkOptions) check(flags *pflag.FlagSet) error {
 	if len(o.ruled.rules) == 0 {
 		problems = append(problems, errors.New("nothing to check: name files or folders of Conversions"))
 	} else if len(o.ruled.crdPaths()) == 0 && !o.live.on {
-		problems = append(problems, errors.New("no CRDs to check against: give their file or folder with --crd"))
+		problems = append(problems, errors.New("no CRDs to check against: give their file or folder with --crds"))
 	}
 	problems = append(problems, o.live.check(flags))
 	if len(o.againstCRDs) > 0 && len(o.against) == 0 {

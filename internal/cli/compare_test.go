@@ -144,7 +144,7 @@ func TestCompareWithoutACluster(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got := runWith(t, nil, strings.NewReader(""), append([]string{"compare", "--crd", crd, "--server", server.URL, "--seed", "7", "--objects", "20"}, test.args...)...)
+			got := runWith(t, nil, strings.NewReader(""), append([]string{"compare", "--crds", crd, "--server", server.URL, "--seed", "7", "--objects", "20"}, test.args...)...)
 			if got.Code != test.code {
 				t.Errorf("%+v", got)
 			}
@@ -161,12 +161,12 @@ func TestCompareUsage(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		"both rules and a webhook: give --rules or --with":                                                  {"--rules", "x", "--with", "http://localhost/"},
-		"no schemas to compare by: give the file or folder of the CRDs with --crd":                          {"--with", "http://localhost/"},
-		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --with": {"--with", "localhost", "--crd", "x"},
+		"no schemas to compare by: give the file or folder of the CRDs with --crds":                         {"--with", "http://localhost/"},
+		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --with": {"--with", "localhost", "--crds", "x"},
 		"of no use without --with: --with-ca-file":                                                          {"--rules", "x", "--with-ca-file", "x"},
 		"of no use without --server: --ca-file":                                                             {"--rules", "x", "--ca-file", "x"},
 		"of no use without --live: --namespace":                                                             {"--rules", "x", "--namespace", "x"},
-		"of no use without --live and with --server: --context":                                             {"--rules", "x", "--crd", "y", "--server", "http://localhost/", "--context", "x"},
+		"of no use without --live and with --server: --context":                                             {"--rules", "x", "--crds", "y", "--server", "http://localhost/", "--context", "x"},
 		"nothing to compare: write 1 object at least, or give --live: --objects 0":                          {"--rules", "x", "--objects", "0"},
 	} {
 		got := runWith(t, nil, strings.NewReader(""), append([]string{"compare"}, args...)...)

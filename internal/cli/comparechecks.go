@@ -95,7 +95,7 @@ func convertedCRDs(all []*crdschema.CRD, only string) ([]*crdschema.CRD, error) 
 	case len(crds) > 0:
 		return crds, nil
 	case len(names) == 0:
-		return nil, usage(errors.New("nothing to convert: no CRD has several versions"), "give the CRDs of the webhook with --crd")
+		return nil, usage(errors.New("nothing to convert: no CRD has several versions"), "give the CRDs of the webhook with --crds")
 	}
 	return nil, usage(fmt.Errorf("no such kind with a CRD of several versions: --kind %s", only), didyoumean.Hint(only, names, "there is "+strings.Join(names, ", ")))
 }

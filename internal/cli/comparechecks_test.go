@@ -65,7 +65,7 @@ func TestCheckWebhook(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			url, ca := exampleWebhook(t, test.change)
-			args := []string{"compare", "--server", url, "--ca-file", ca, "--crd", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "--objects", "10"}
+			args := []string{"compare", "--server", url, "--ca-file", ca, "--crds", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "--objects", "10"}
 			got := runWith(t, nil, strings.NewReader(""), slices.Concat(args, test.skip)...)
 			if got.Code != test.code || got.Stderr != "" || !strings.Contains(got.Stdout, test.want) {
 				t.Errorf("got %+v, want exit code %d and %s", got, test.code, test.want)
@@ -78,7 +78,7 @@ func TestCheckWebhook(t *testing.T) {
 func TestCheckWebhookAgain(t *testing.T) {
 	t.Parallel()
 	url, ca := exampleWebhook(t, func(answer []byte) []byte { return bytes.ReplaceAll(answer, []byte(`"host"`), []byte(`"hoost"`)) })
-	args := []string{"compare", "--server", url, "--ca-file", ca, "--crd", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "--objects", "10"}
+	args := []string{"compare", "--server", url, "--ca-file", ca, "--crds", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "--objects", "10"}
 	first := runWith(t, nil, strings.NewReader(""), args...)
 	_, after, found := strings.Cut(first.Stdout, "\nagain: webhookd ")
 	command, _, _ := strings.Cut(after, "\n")
@@ -100,15 +100,15 @@ func TestCheckWebhookUsage(t *testing.T) {
 	t.Parallel()
 	const crd = "../../examples/crds/crontabs.example.com.yaml"
 	for want, args := range map[string][]string{
-		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --server": {"--server", "localhost:9443", "--crd", crd},
-		`no such check, did you mean order?: --skip "ordr"`:                                                   {"--server", "https://localhost/", "--crd", crd, "--skip", "ordr"},
-		"of no use to compare: --skip":                                                                        {"--server", "https://localhost/", "--crd", crd, "--rules", "x", "--skip", "uid"},
+		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --server": {"--server", "localhost:9443", "--crds", crd},
+		`no such check, did you mean order?: --skip "ordr"`:                                                   {"--server", "https://localhost/", "--crds", crd, "--skip", "ordr"},
+		"of no use to compare: --skip":                                                                        {"--server", "https://localhost/", "--crds", crd, "--rules", "x", "--skip", "uid"},
 		"no schemas to compare by":                                                                            {"--server", "https://localhost/"},
-		"of no use without --filename: --to":                                                                  {"--server", "https://localhost/", "--crd", crd, "--to", "v1"},
+		"of no use without --filename: --to":                                                                  {"--server", "https://localhost/", "--crds", crd, "--to", "v1"},
 		"objects without a webhook or a version, give --server and --to: --filename":                          {"-f", "x", "--to", "v1"},
-		"of no use with --filename: --crd":                                                                    {"--server", "https://localhost/", "--crd", crd, "-f", "x", "--to", "v1"},
-		"not a path, write it as rules do":                                                                    {"--server", "https://localhost/", "--crd", crd, "--drop", "spec"},
-		"nothing to compare: write 1 object at least":                                                         {"--server", "https://localhost/", "--crd", crd, "--objects", "0"},
+		"of no use with --filename: --crds":                                                                   {"--server", "https://localhost/", "--crds", crd, "-f", "x", "--to", "v1"},
+		"not a path, write it as rules do":                                                                    {"--server", "https://localhost/", "--crds", crd, "--drop", "spec"},
+		"nothing to compare: write 1 object at least":                                                         {"--server", "https://localhost/", "--crds", crd, "--objects", "0"},
 	} {
 		got := runWith(t, nil, strings.NewReader(""), append([]string{"compare"}, args...)...)
 		if got.Code != 2 || !strings.Contains(got.Stderr, want) {
@@ -120,7 +120,7 @@ func TestCheckWebhookUsage(t *testing.T) {
 func TestCheckWebhookOfAnUnknownCA(t *testing.T) {
 	t.Parallel()
 	url, _ := exampleWebhook(t, func(answer []byte) []byte { return answer })
-	got := runWith(t, nil, strings.NewReader(""), "compare", "--server", url, "--crd", "../../examples/crds/crontabs.example.com.yaml", "--objects", "1")
+	got := runWith(t, nil, strings.NewReader(""), "compare", "--server", url, "--crds", "../../examples/crds/crontabs.example.com.yaml", "--objects", "1")
 	const hint = "hint: give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret\n"
 	if got.Code != 1 || !strings.HasSuffix(got.Stderr, hint) {
 		t.Errorf("got %+v, want exit code 1 and %s", got, hint)

@@ -35,7 +35,7 @@ type compareOptions struct {
 func newCompareCommand(p *program) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
-		Use:   "compare [RULES... | --with URL | -f FILE --to VERSION] [--crd PATH] [--server URL] [--live] [--objects COUNT] [--seed SEED] [--kind KIND.GROUP]",
+		Use:   "compare [RULES... | --with URL | -f FILE --to VERSION] [--crds PATH] [--server URL] [--live] [--objects COUNT] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Check a running webhook, or compare it with rules",
 		Long: `Convert the same objects by the webhook in place (theirs) and by rules or another webhook (ours), to each version and back,
 and print by field where they differ. The objects are random ones, made of the schemas, and with --live those of a cluster.
@@ -61,11 +61,11 @@ With -f and --to it posts the objects in files to --server, and prints as a diff
 
 RBAC: get of the CRD; list of the objects with --live; for a Service get of it, list of pods, and create of pods/portforward
 in its namespace.`,
-		Example: `  webhookd compare rules.yaml --crd crd.yaml --server https://localhost:9443/convert --ca-file ca.crt
+		Example: `  webhookd compare rules.yaml --crds crd.yaml --server https://localhost:9443/convert --ca-file ca.crt
   webhookd compare rules.yaml --live --context staging
-  webhookd compare --server https://localhost:9443/convert --ca-file ca.crt --crd crds/
+  webhookd compare --server https://localhost:9443/convert --ca-file ca.crt --crds crds/
   webhookd compare -f crontab.yaml --to v1 --server https://localhost:9443/convert --ca-file ca.crt
-  webhookd compare --with https://localhost:9443/crdconvert --crd crd.yaml --live --show-values`,
+  webhookd compare --with https://localhost:9443/crdconvert --crds crd.yaml --live --show-values`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("seed") {
 				o.seed = uint64(rand.Uint32()) //nolint:gosec // choices that can be repeated
@@ -124,7 +124,7 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 		problems = append(problems, noUse(flags, "without --with", "with-ca-file"))
 	}
 	if (o.with != "" || o.checks() && len(o.files) == 0) && len(o.ruled.crds) == 0 {
-		problems = append(problems, errors.New("no schemas to compare by: give the file or folder of the CRDs with --crd"))
+		problems = append(problems, errors.New("no schemas to compare by: give the file or folder of the CRDs with --crds"))
 	}
 	if o.theirs.server != "" {
 		_, err := o.theirs.endpoint()
@@ -156,7 +156,7 @@ func (o *compareOptions) checkFiles(flags *pflag.FlagSet) error {
 	case o.theirs.server == "" || o.to == "":
 		return errors.New("objects without a webhook or a version, give --server and --to: --filename")
 	}
-	return noUse(flags, "with --filename", "rules", "crd", "with", "live", "objects", "seed", "kind", "drop", "skip")
+	return noUse(flags, "with --filename", "rules", "crds", "with", "live", "objects", "seed", "kind", "drop", "skip")
 }
 
 // ours is the endpoint of --with.

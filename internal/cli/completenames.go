@@ -33,7 +33,7 @@ func (p *program) completeNames(cmd *cobra.Command) {
 		"crd":     func(k namedKind) []string { return []string{k.crd} },
 	} {
 		f := cmd.LocalNonPersistentFlags().Lookup(flag)
-		if f == nil || f.Value.Type() == "bool" || flag == "crd" && takesFiles(cmd) {
+		if f == nil || f.Value.Type() == "bool" {
 			continue
 		}
 		offerBy(cmd, flag, func(cmd *cobra.Command, args []string) []string {
@@ -55,11 +55,6 @@ func (p *program) completeNames(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		p.completeNames(sub)
 	}
-}
-
-// takesFiles reports whether --crd names files, and not CRDs of a cluster.
-func takesFiles(cmd *cobra.Command) bool {
-	return cmd.Flags().Lookup("rules") != nil || cmd.Name() == "suggest"
 }
 
 // namedKinds returns the kinds of the files that the command line names so far, and those that are
@@ -108,10 +103,7 @@ func (p *program) namedKinds(cmd *cobra.Command, args []string) []namedKind {
 // pathsOf returns the values of the flags that name files of rules and CRDs.
 func pathsOf(cmd *cobra.Command) []string {
 	var paths []string
-	for _, flag := range []string{"rules", "crd", "filename"} {
-		if flag == "crd" && !takesFiles(cmd) {
-			continue
-		}
+	for _, flag := range []string{"rules", "crds", "filename"} {
 		if values, err := cmd.Flags().GetStringArray(flag); err == nil {
 			paths = append(paths, values...)
 		} else if value, err := cmd.Flags().GetString(flag); err == nil && value != "" {

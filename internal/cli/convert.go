@@ -16,7 +16,7 @@ import (
 func newConvertCommand(p *program) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
-		Use:   "convert FILE|DIR|-... | --in-place DIR [--to VERSION] [--strip] [--rules PATH --crd PATH] [-o yaml|json] [--diff] [-v]",
+		Use:   "convert FILE|DIR|-... | --in-place DIR [--to VERSION] [--strip] [--rules PATH --crds PATH] [-o yaml|json] [--diff] [-v]",
 		Short: "Convert objects in files",
 		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and checks as serve. A file may
 hold several documents and Lists, whose items are converted. A folder includes the .yaml, .yml and .json files in it and
@@ -50,7 +50,7 @@ them, and which values rules drop, with their reasons.`,
   webhookd convert manifests/ --to example.com/v1 --diff
   kubectl get crontabs -o yaml | webhookd convert - --to v1 -o json
   kubectl get crontabs -o yaml | webhookd convert - --strip > crontabs.yaml
-  webhookd convert --in-place clusters/ --to v1 --rules rules.yaml --crd crds/
+  webhookd convert --in-place clusters/ --to v1 --rules rules.yaml --crds crds/
   webhookd convert --in-place . --to v1 --rules rules/ --check`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.inPlace.paths) > 0 { // as for a shell's --in-place clusters/*
@@ -111,7 +111,7 @@ func (o *convertOptions) check() error {
 	switch {
 	case o.to == "" && o.strip:
 		if len(o.ruled.rules) > 0 || len(o.ruled.crds) > 0 || o.defaults != "" {
-			problems = append(problems, errors.New("of no use without --to: --rules, --crd and --defaults"))
+			problems = append(problems, errors.New("of no use without --to: --rules, --crds and --defaults"))
 		}
 	case o.to == "":
 		problems = append(problems, errors.New("no version to convert to: give one with --to, such as v1"))

@@ -137,7 +137,7 @@ func (c *inPlaceConversion) prepare() error {
 		}
 	}
 	if len(groups) == 0 {
-		return usage(fmt.Errorf("no kind has this version, %s: --to %s", c.versions(), c.o.to), "give rules of other kinds with --rules and --crd")
+		return usage(fmt.Errorf("no kind has this version, %s: --to %s", c.versions(), c.o.to), "give rules of other kinds with --rules and --crds")
 	}
 	quoted := make([]string, len(groups))
 	for i, group := range groups {

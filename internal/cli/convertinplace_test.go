@@ -143,7 +143,7 @@ func TestInPlaceEqualsConvert(t *testing.T) {
 	}
 	for _, rules := range folders {
 		kind := filepath.Dir(rules)
-		flags := []string{"--rules", rules, "--crd", filepath.Join(kind, "crd.yaml")}
+		flags := []string{"--rules", rules, "--crds", filepath.Join(kind, "crd.yaml")}
 		for _, name := range []string{"plain.yaml", "kept.yaml"} {
 			for _, version := range versionsOfCRD(t, filepath.Join(kind, "crd.yaml")) {
 				if strings.Contains(read(t, filepath.Join(kind, name)), "/"+version+"\nkind: ") {

@@ -97,6 +97,6 @@ func (c *inPlaceConversion) noteNone(ctx context.Context, files []target) {
 	if objects > 0 {
 		there += " (" + finding.Few(seen, maxKinds) + ")"
 	}
-	c.p.note("no object of a converted kind (%s) in %s with %s: give the folder of its manifests with --in-place, or rules of other kinds with --rules and --crd",
+	c.p.note("no object of a converted kind (%s) in %s with %s: give the folder of its manifests with --in-place, or rules of other kinds with --rules and --crds",
 		finding.Few(wanted, maxKinds), count(len(files), "file"), there)
 }

@@ -189,11 +189,11 @@ func (c *offline) convert(ctx context.Context, text []byte, gvk schema.GroupVers
 func hintKind(gvk schema.GroupVersionKind) string {
 	switch {
 	case manifest.IsDefinition(gvk):
-		return "this is a CRD, not an object of its kind: give CRDs with --crd"
+		return "this is a CRD, not an object of its kind: give CRDs with --crds"
 	case gvk.GroupVersion().String() == syntax.APIVersion:
 		return "these are rules, not an object: give rules with --rules"
 	}
-	return "give rules for other kinds with --rules and --crd"
+	return "give rules for other kinds with --rules and --crds"
 }
 
 // noConverter says that a kind cannot be converted, and which can: its namesakes in other groups,

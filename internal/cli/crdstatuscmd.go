@@ -32,17 +32,17 @@ type statusOptions struct {
 func newCRDStatusCommand(p *program) *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
-		Use:   "status [FILE...] [--service NAMESPACE/NAME] [--address HOST:PORT] [--rules PATH --crd PATH]",
+		Use:   "status [FILE...] [--service NAMESPACE/NAME] [--address HOST:PORT] [--rules PATH --crds PATH]",
 		Short: "Show what CRDs point at, and what is wrong",
 		Long: `Show for each CRD what converts it, which CAs its caBundle trusts and until when, and whether every version has a
 converter, served or not, since objects may be stored in any. CRDs with one version and no webhook are left out.
 
 With -f it works offline. Otherwise it reads the CRDs of a cluster. In a pod of it, or with --address, it also connects: it
 checks that caBundle verifies the certificate for NAME.NAMESPACE.svc, and that test reviews of all pairs of versions
-succeed. The converters are those of this build and of --rules, with the schemas of --crd. An answer of webhookd itself
+succeed. The converters are those of this build and of --rules, with the schemas of --crds. An answer of webhookd itself
 overrides them.
 
-With --rules and --crd, give the files that webhookd has. The command compares the schemas of each CRD with webhookd's copy
+With --rules and --crds, give the files that webhookd has. The command compares the schemas of each CRD with webhookd's copy
 and lists the differences, version by version. An old copy loses no field, but no rule covers what it lacks. Descriptions
 and validations are ignored. The command also prints the digest of these files: a replica that serves the same files has
 it in its metric webhookd_rules_info.
@@ -58,7 +58,7 @@ With --service, CRDs that point elsewhere are shown but not judged. The exit cod
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
 resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]. ` + xrdRule("get"),
 		Example: `  kubectl get crds -o yaml | webhookd crd status - --service webhookd/webhookd
-  webhookd crd status crd.yaml --rules rules.yaml --crd crd.yaml
+  webhookd crd status crd.yaml --rules rules.yaml --crds crd.yaml
   webhookd crd status --service webhookd/webhookd --context staging
   webhookd crd status --service webhookd/webhookd --address 127.0.0.1:9443
   webhookd crd status --name crontabs.example.com --usage`,
@@ -71,7 +71,7 @@ resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]. ` + xrdRu
 	o.addService(flags, "judge only CRDs that point at this Service")
 	o.addAddress(flags)
 	o.ruled.add(flags)
-	flags.Lookup("crd").Usage = "`path` of a file or folder of CRDs for --rules, to compare with as well; may be given more than once (default the folders of the rules)"
+	flags.Lookup("crds").Usage = "`path` of a file or folder of CRDs for --rules, to compare with as well; may be given more than once (default the folders of the rules)"
 	flags.StringArrayVar(&o.names, "name", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
 	flags.BoolVar(&o.all, "all", false, "also show CRDs with one version and no webhook")
 	flags.BoolVar(&o.usage, "usage", false, "show who uses each version of the CRDs of --name")
@@ -92,7 +92,7 @@ func (o *statusOptions) check() (crdwire.StatusOptions, error) {
 		outputErr = errors.Join(outputErr, errors.New("--usage lists objects of a cluster: give the CRDs with --name, and no files"))
 	}
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) > 0 {
-		outputErr = errors.Join(outputErr, errors.New("--crd has the schemas for --rules: to look at one CRD, give its --name, or its file with --filename"))
+		outputErr = errors.Join(outputErr, errors.New("--crds has the schemas for --rules: to look at one CRD, give its --name, or its file with --filename"))
 	}
 	return s, errors.Join(serviceErr, outputErr, o.ruled.check(o.files...), crdNames("name", o.names), checkAddress(o.address))
 }

@@ -135,10 +135,10 @@ func oneFile(cmd *cobra.Command, args []string) error {
 func flagInstead(cmd *cobra.Command) string {
 	has := func(name string) bool { return cmd.Flags().Lookup(name) != nil }
 	switch {
-	case has("rules") && has("crd"):
-		return "name files with --rules and --crd"
-	case has("crd") && !has("service"):
-		return "name files with --crd"
+	case has("rules") && has("crds"):
+		return "name files with --rules and --crds"
+	case has("crds") && !has("service"):
+		return "name files with --crds"
 	}
 	return cmd.CommandPath() + " --help lists the flags"
 }

@@ -24,7 +24,7 @@ const formatTable = "table"
 func newExplainCommand(p *program) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain {RULES... | OBJECT | CODE} [--crd PATH] [--version VERSION] [-o table|json]",
+		Use:   "explain {RULES... | OBJECT | CODE} [--crds PATH] [--version VERSION] [-o table|json]",
 		Short: "Print what rules do with fields, or what an object keeps",
 		Long: `Print what happens to every field, for each version and direction: whether it is copied, mapped by a rule, preserved in
 an annotation, or dropped. A list, a map or an optional object has two or more lines: whether it exists (presence), and
@@ -42,7 +42,7 @@ for stdin, or KIND/NAME in a cluster, where KIND is what kubectl accepts. With -
 not return, since an edit at another version replaced them. Values are printed only with --show-values.
 
 With CODE it says what a finding of check means, why it matters and how to fix it.`,
-		Example: `  webhookd explain rules.yaml --crd crd.yaml
+		Example: `  webhookd explain rules.yaml --crds crd.yaml
   kubectl get crontabs -A -o yaml | webhookd explain -
   webhookd explain unmapped-field
   webhookd explain crontabs.example.com/nightly -n shop --rules rules.yaml

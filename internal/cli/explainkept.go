@@ -158,7 +158,7 @@ func (x *explainedObject) versions(object *annotated, crd *crdwire.CRD) {
 // is not served; the last change of the CRD is the latest time that it can be.
 func (v *explainedVersion) judge(crd *crdwire.CRD) {
 	if crd == nil {
-		v.Says = "needed as long as " + v.Version + " is served, which its CRD says: give it with --crd, or name the object as KIND/NAME"
+		v.Says = "needed as long as " + v.Version + " is served, which its CRD says: give it with --crds, or name the object as KIND/NAME"
 		return
 	}
 	served, exists := false, false

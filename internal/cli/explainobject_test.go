@@ -57,7 +57,7 @@ spec:
 	const tail = `  v1alpha0 is not a version of the CRD` + gone + `so they can be dropped
   v1alpha1 is not served` + gone + `and they can be dropped if it stays so
 ` + served
-	const needed = " is served, which its CRD says: give it with --crd, or name the object as KIND/NAME\n"
+	const needed = " is served, which its CRD says: give it with --crds, or name the object as KIND/NAME\n"
 	for name, tt := range map[string]struct{ args, want string }{
 		"file": {file, head + `  v1alpha0  70     .spec.older: its value
   v1alpha1  66     .spec.old: its value
@@ -119,7 +119,7 @@ items:
 `)
 	crd := filepath.Join(t.TempDir(), "crd.json")
 	writeFile(t, crd, enginesCRD)
-	got := runWith(t, nil, strings.NewReader(""), "explain", file, "--crd", crd)
+	got := runWith(t, nil, strings.NewReader(""), "explain", file, "--crds", crd)
 	for _, want := range []string{
 		"  needed as long as clients read or write v1beta1, which is served; the last write at it was at 2026-02-03T04:05:06Z by last\n",
 		"\n\nEngine b at v1: nothing is kept",
@@ -129,14 +129,14 @@ items:
 		}
 	}
 	for args, want := range map[string]string{
-		"nothing":           `webhookd: neither a file nor an object of a cluster, write its path or KIND/NAME: "nothing"` + "\n",
-		"a/b/c":             `webhookd: neither a file nor an object of a cluster, write its path or KIND/NAME: "a/b/c"` + "\n",
-		"motors/x":          "webhookd: no CRD of this kind in the cluster, write PLURAL.GROUP/NAME: motors\n",
-		"engines/x -n a":    `webhookd: API server: cannot get: engines.example.com "x" not found (404): /apis/example.com/v1/namespaces/a/engines/x` + "\n",
-		rules:               "webhookd: of no use without an object: --show-values, --kubeconfig, --context, --namespace\n",
-		crd:                 "\nhint: this is a CRD, not an object of its kind: give CRDs with --crd\n",
-		"a b":               "webhookd: several objects, give one, or a file or folder with all: \"b\"\n",
-		"--rules x --crd x": "webhookd: of no use without an object: --show-values, --kubeconfig, --context, --namespace\n",
+		"nothing":            `webhookd: neither a file nor an object of a cluster, write its path or KIND/NAME: "nothing"` + "\n",
+		"a/b/c":              `webhookd: neither a file nor an object of a cluster, write its path or KIND/NAME: "a/b/c"` + "\n",
+		"motors/x":           "webhookd: no CRD of this kind in the cluster, write PLURAL.GROUP/NAME: motors\n",
+		"engines/x -n a":     `webhookd: API server: cannot get: engines.example.com "x" not found (404): /apis/example.com/v1/namespaces/a/engines/x` + "\n",
+		rules:                "webhookd: of no use without an object: --show-values, --kubeconfig, --context, --namespace\n",
+		crd:                  "\nhint: this is a CRD, not an object of its kind: give CRDs with --crds\n",
+		"a b":                "webhookd: several objects, give one, or a file or folder with all: \"b\"\n",
+		"--rules x --crds x": "webhookd: of no use without an object: --show-values, --kubeconfig, --context, --namespace\n",
 	} {
 		if got := c.run(t, append([]string{"explain"}, strings.Fields(args)...)...); got.Code == 0 || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%s: %+v, want %s", args, got, want)

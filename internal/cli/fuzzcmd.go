@@ -27,7 +27,7 @@ const defaultObjects = 2000
 func newFuzzCommand(p *program) *cobra.Command {
 	var o fuzzOptions
 	cmd := &cobra.Command{
-		Use:   "fuzz [RULES...] --crd PATH [--objects COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
+		Use:   "fuzz [RULES...] --crds PATH [--objects COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Check the laws of conversion on random objects",
 		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: a round trip gives the same
 object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. Objects are converted
@@ -50,9 +50,9 @@ validation rules that chance does not meet, or a schema that allows few objects.
 become objects which the other version refuses, by path and cause. Notes do not change the exit code.
 
 webhookd compare --server tests a running webhook of any author.`,
-		Example: `  webhookd fuzz rules.yaml --crd crd.yaml
+		Example: `  webhookd fuzz rules.yaml --crds crd.yaml
   webhookd fuzz conversions/ --for 30s --kind CronTab.stable.example.com
-  webhookd fuzz --crd crds/ --objects 20000 --seed 7`,
+  webhookd fuzz --crds crds/ --objects 20000 --seed 7`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.set(cmd.Flags())
 			if err := o.check(); err != nil {
@@ -97,7 +97,7 @@ func (o *fuzzOptions) set(flags *pflag.FlagSet) {
 func (o *fuzzOptions) check() error {
 	var problems []error
 	if len(o.ruled.rules) == 0 && len(o.ruled.crds) == 0 {
-		problems = append(problems, errors.New("no schemas to make objects from: give the file or folder of the CRDs with --crd"))
+		problems = append(problems, errors.New("no schemas to make objects from: give the file or folder of the CRDs with --crds"))
 	}
 	problems = append(problems, o.ruled.check())
 	if o.time < 0 {

@@ -74,7 +74,7 @@ func again(verb string, ruled *ruleFlags, kind string, seed, objects uint64, mor
 		words = append(words, "--rules", path)
 	}
 	for _, path := range ruled.crds {
-		words = append(words, "--crd", path)
+		words = append(words, "--crds", path)
 	}
 	words = append(words, "--kind", kind, "--seed", fmt.Sprint(seed), "--objects", fmt.Sprint(objects))
 	for i, word := range words {

@@ -55,7 +55,7 @@ object:
   spec:
     steps: []
 seed: 7
-again: webhookd fuzz --rules 'my rules.yaml' --crd crd.yaml --kind Widget.example.com --seed 7 --objects 42
+again: webhookd fuzz --rules 'my rules.yaml' --crds crd.yaml --kind Widget.example.com --seed 7 --objects 42
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

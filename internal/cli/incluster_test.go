@@ -234,7 +234,7 @@ func TestInClusterUsage(t *testing.T) {
 		{"review --server https://a --filename nowhere", []string{"cannot read the review: no such file or directory, name the file of a ConversionReview, or pipe one into it: nowhere"}},
 		{"review --rules nowhere --crd neither", []string{
 			"cannot read rules: no such file or directory, give their file or folder with --rules: nowhere",
-			"cannot read CRDs: no such file or directory, give their file or folder with --crd: neither",
+			"cannot read CRDs: no such file or directory, give their file or folder with --crds: neither",
 		}},
 		{"review --server http://a --probe x", []string{"--server: not a URL", "--probe: not a probe"}},
 		{"review --server https://a --service a/b", []string{"give --server or --service"}},

@@ -202,7 +202,7 @@ func TestLiveWithANewCRD(t *testing.T) {
 	c, rules := engines(t)
 	crd := filepath.Join(t.TempDir(), "crd.json")
 	writeFile(t, crd, strings.Replace(enginesCRD, `"maximum":100`, `"maximum":2000`, 1))
-	if got := c.run(t, "check", rules, "--live", "--crd", crd, "-n", "a", "-o", "json"); got.Code != 0 || strings.Contains(got.Stdout, liveRefused) {
+	if got := c.run(t, "check", rules, "--live", "--crds", crd, "-n", "a", "-o", "json"); got.Code != 0 || strings.Contains(got.Stdout, liveRefused) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -229,11 +229,11 @@ func TestLiveErrors(t *testing.T) {
 		"no right to list in a namespace": {few, "check RULES --live -n a", 1, "\nwebhookd: allow list of engines.example.com, in a Role of the namespace a\n"},
 		"no CRD":                          {none, "check RULES --live", 1, "there is no CRD engines.example.com"},
 		"no such kind in the cluster": {
-			none, "check RULES --live --crd CRD", 1,
+			none, "check RULES --live --crds CRD", 1,
 			"webhookd: the cluster has none of these kinds: Engine.example.com\nhint: choose another cluster with --context, or apply the CRD first\n",
 		},
 		"without --live": {
-			c, "check RULES --crd CRD -A -n a --show-values", 2, "webhookd: of no use without --live: --all-namespaces, --namespace, --kubeconfig, --show-values\n",
+			c, "check RULES --crds CRD -A -n a --show-values", 2, "webhookd: of no use without --live: --all-namespaces, --namespace, --kubeconfig, --show-values\n",
 		},
 		"all namespaces and one": {c, "check RULES --live -A --namespace a", 2, "webhookd: both all namespaces and one: give --all-namespaces or --namespace\n"},
 	} {

@@ -19,7 +19,7 @@ func newReviewCommand(p *program) *cobra.Command {
 	var ruled ruleFlags
 	var remote remoteFlags
 	cmd := &cobra.Command{
-		Use:   "review [FILE...] [--rules PATH --crd PATH] [--server URL | --service NAMESPACE/NAME]",
+		Use:   "review [FILE...] [--rules PATH --crds PATH] [--server URL | --service NAMESPACE/NAME]",
 		Short: "Answer a ConversionReview, or post one to a running webhook",
 		Long: `Answer the ConversionReview in a file or on stdin, such as a captured request body, byte for byte as serve would. The
 exit code is 1 if the answer is Failed, or if it is not a ConversionReview.
@@ -27,7 +27,7 @@ exit code is 1 if the answer is Failed, or if it is not a ConversionReview.
 With --server or --service the review is posted to a running webhookd, as the API server does it: over HTTP/1.1, with the
 server's name verified. The answer must have the uid of the review, and the same number of objects at the requested
 version. --probe posts test reviews instead of files. webhookd compare -f FILE posts an object.`,
-		Example: `  webhookd review review.json --rules rules.yaml --crd crd.yaml
+		Example: `  webhookd review review.json --rules rules.yaml --crds crd.yaml
   webhookd review review.json --server https://localhost:9443/crdconvert --ca-file ca.crt
   webhookd review --service webhookd/webhookd --ca-file ca.crt --probe CronTab.example.com/v1beta1:v1`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -50,16 +50,16 @@ func aliasCRDs(cmd *cobra.Command) {
 	}
 }
 
-// addCRDs adds --crd.
+// addCRDs adds --crds.
 func (f *ruleFlags) addCRDs(flags *pflag.FlagSet, otherwise string) {
-	flags.StringArrayVar(&f.crds, "crd", nil, "`path` of a file or folder of CRDs, - for stdin; may be given more than once"+otherwise)
+	flags.StringArrayVar(&f.crds, "crds", nil, "`path` of a file or folder of CRDs, - for stdin; may be given more than once"+otherwise)
 }
 
 // check reports what is wrong with the flags; others are the other files that the verb reads.
 func (f *ruleFlags) check(others ...string) error {
 	var problems []error
 	if len(f.rules) > 0 && len(f.crdPaths()) == 0 && f.live == nil {
-		problems = append(problems, errors.New("rules need the CRDs that they are about: give their file or folder with --crd"))
+		problems = append(problems, errors.New("rules need the CRDs that they are about: give their file or folder with --crds"))
 	}
 	return errors.Join(append(problems, f.checkStdin(others...))...)
 }
@@ -100,7 +100,7 @@ func (p *program) texts(ctx context.Context, f *ruleFlags) (ruleFiles, crdFiles 
 	ruleFiles, rulesErr := p.read(ctx, from, f.rules)
 	var crdErr error
 	if len(f.crds) > 0 { // otherwise they are among the files of the rules
-		crdFiles, crdErr = p.read(ctx, ruleset.Origin{What: "CRDs", Remedy: "give their file or folder with --crd"}, f.crds)
+		crdFiles, crdErr = p.read(ctx, ruleset.Origin{What: "CRDs", Remedy: "give their file or folder with --crds"}, f.crds)
 	} else {
 		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file ruleset.File) bool { return !file.InFolder })
 	}

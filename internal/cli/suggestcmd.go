@@ -31,7 +31,7 @@ From several CRDs it writes a document for each one with more than one version, 
 		Example: `  webhookd suggest crd.yaml > rules.yaml
   webhookd suggest crds/ --name crontabs.example.com --hub v1
   kubectl get crd crontabs.example.com -o yaml | webhookd suggest -
-  webhookd suggest crd.yaml | webhookd check - --crd crd.yaml`,
+  webhookd suggest crd.yaml | webhookd check - --crds crd.yaml`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.ruled.crds) == 0 {
 				return usage(errors.New("no schemas to compare: name the file or folder of the CRD"), "")
@@ -42,7 +42,7 @@ From several CRDs it writes a document for each one with more than one version, 
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.addCRDs(flags, "; same as an argument")
-	filesAfter(cmd, "crd")
+	filesAfter(cmd, "crds")
 	flags.StringVar(&o.hub, "hub", "", "the `version` that rules relate all others to (default the storage version)")
 	flags.StringVar(&o.name, "name", "", "only this CRD, as `PLURAL.GROUP` (default all with more than one version)")
 	return cmd
@@ -98,7 +98,7 @@ func (o *suggestOptions) choose(crds []*crdschema.CRD) ([]*crdschema.CRD, error)
 	}
 	switch {
 	case len(crds) == 0:
-		hint := "give the file whose kind is " + manifest.KindCRD + " or " + xrd.Kind + " with --crd"
+		hint := "give the file whose kind is " + manifest.KindCRD + " or " + xrd.Kind + " with --crds"
 		return nil, usage(fmt.Errorf("no CRD in any file: %s", namesOf(o.ruled.crds)), hint)
 	case len(chosen) > 0:
 		return chosen, nil

@@ -12,7 +12,7 @@ import (
 func newTestCommand(p *program) *cobra.Command {
 	var o testOptions
 	cmd := &cobra.Command{
-		Use:   "test DIR... [--rules PATH] [--crd PATH] [--update] [-v]",
+		Use:   "test DIR... [--rules PATH] [--crds PATH] [--update] [-v]",
 		Short: "Test conversions against cases: objects in files",
 		Long: `Convert the objects in the files of a folder, and compare the results with the files next to them. A folder with a
 Conversion or a CRD is a suite, together with everything below it. Other folders are searched for suites. In a suite,
@@ -29,8 +29,8 @@ matter. Converted back, it must be the original object, so a single file already
 object has in its annotations may be lost in that round trip.
 
 The files must be objects that the API server could store: valid, and with nothing to prune. Rules are checked as well, as
-by webhookd check. With --rules or --crd each DIR is one suite, which those files belong to. A compiled-in kind needs no
-rules. The folders of --rules and --crd are read with everything below them, as by serve and check.
+by webhookd check. With --rules or --crds each DIR is one suite, which those files belong to. A compiled-in kind needs no
+rules. The folders of --rules and --crds are read with everything below them, as by serve and check.
 
 With --update the files are rewritten: all versions of a case from one, the first without kept values in annotations, in
 the order of the CRD. Missing files are created. An existing FROM-to-TO file is rewritten even if it is empty. Review the
@@ -39,7 +39,7 @@ changes.
 The exit code is 0 if every case passes, 1 if not or if there is no case, and 2 if the command line is wrong.`,
 		Example: `  webhookd test conversions/
   webhookd test conversions/crontab --update
-  webhookd test cases/ --rules conversions/crontab.yaml --crd crds/crontab.yaml -v`,
+  webhookd test cases/ --rules conversions/crontab.yaml --crds crds/crontab.yaml -v`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.dirs = args
 			if len(args) == 0 {

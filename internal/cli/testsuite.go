@@ -29,13 +29,13 @@ type testSuite struct {
 	tally       tally
 }
 
-// namedFiles are the files of --rules and --crd, which belong to every suite.
+// namedFiles are the files of --rules and --crds, which belong to every suite.
 type namedFiles struct {
 	given       bool // either flag is set
 	rules, crds []ruleset.File
 }
 
-// named reads the files of --rules and --crd once, since stdin may be among them.
+// named reads the files of --rules and --crds once, since stdin may be among them.
 func (p *program) named(ctx context.Context, f *ruleFlags) (namedFiles, error) {
 	named := namedFiles{given: len(f.rules)+len(f.crds) > 0}
 	ruleFiles, crdFiles, err := p.texts(ctx, f)
@@ -67,7 +67,7 @@ func (p *program) findSuites(dir string, named namedFiles) ([]*testSuite, error)
 	all, err := readSuite(dir)
 	suites := all.split()
 	if err == nil && len(suites) == 0 {
-		err = fmt.Errorf("no Conversion and no CRD in or below this folder, name them with --rules and --crd: %s", dir)
+		err = fmt.Errorf("no Conversion and no CRD in or below this folder, name them with --rules and --crds: %s", dir)
 	}
 	return suites, err
 }

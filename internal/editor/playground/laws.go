@@ -90,7 +90,7 @@ func (v *evaluation) laws(ctx context.Context, gk schema.GroupKind) *Laws {
 	case ok:
 		laws.Violation = violationOf(violation)
 		laws.Violation.Cause, laws.Violation.Remedy = rules.Explain(violation)
-		laws.Violation.Again = fmt.Sprintf("webhookd fuzz --rules %s --crd %s --kind %s --seed %d -n %d", rulesFile, crdFile, gk, violation.Seed,
+		laws.Violation.Again = fmt.Sprintf("webhookd fuzz --rules %s --crds %s --kind %s --seed %d --objects %d", rulesFile, crdFile, gk, violation.Seed,
 			violation.Index+1)
 	case limited.Err() != nil:
 		laws.Notes += "note: the time of this page was over; webhookd fuzz has no limit\n"

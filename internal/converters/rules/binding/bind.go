@@ -104,7 +104,7 @@ func Bind(ctx context.Context, conversions []*syntax.Conversion, crds []*crdsche
 		if !opts.Incomplete {
 			c.refuse(finding.Finding{
 				Pos: conversion.NamePos, Code: "no-such-crd", Message: "there is no CRD " + conversion.Name,
-				Hint: didyoumean.Hint(conversion.Name, c.names, "give the file that has it with --crd"),
+				Hint: didyoumean.Hint(conversion.Name, c.names, "give the file that has it with --crds"),
 			})
 		}
 	}

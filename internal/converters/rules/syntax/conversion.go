@@ -123,7 +123,7 @@ func (p *parser) kindOf(root *yaml.Node) string {
 		}
 		hint := didyoumean.Hint(value.Value, []string{Kind, KindRuleSets}, "write kind: "+Kind)
 		if value.Value == "CustomResourceDefinition" || value.Value == "CompositeResourceDefinition" {
-			hint = "pass CRDs with --crd or --crds"
+			hint = "pass CRDs with --crds"
 		}
 		p.sayAt(value, "wrong-kind", fmt.Sprintf("kind is %.100q, not %s or %s", value.Value, Kind, KindRuleSets), hint)
 		return ""
