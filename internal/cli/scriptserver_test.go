@@ -229,6 +229,8 @@ func (s *scriptServer) shutdown(ts *testscript.TestScript, neg bool, args []stri
 			ts.Fatalf("ended with %v:\n%s", err, s.log.text.String())
 		}
 	case <-time.After(patience):
+		_ = s.cmd.Process.Kill()
+		<-ended
 		ts.Fatalf("does not end:\n%s", s.log.text.String())
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("log"), s.log.text.Bytes(), 0o600))
