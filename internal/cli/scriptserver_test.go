@@ -230,7 +230,7 @@ func (s *scriptServer) shutdown(ts *testscript.TestScript, neg bool, args []stri
 		}
 	case <-time.After(patience):
 		_ = s.cmd.Process.Kill()
-		<-ended
+		ts.Logf("killed: %v", <-ended)
 		ts.Fatalf("does not end:\n%s", s.log.text.String())
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("log"), s.log.text.Bytes(), 0o600))
