@@ -14,8 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// narrowing notes a place that is handed on although the target's schema refuses some of its values,
-// with one of them, and deep also those below it.
+// narrowing notes a place that is handed on although the target's schema refuses some of its
+// values, with one of them, and deep also those below it.
 func (w *walker) narrowing(v visit, deep bool) {
 	if w.atoms != nil || w.muted > 0 || isRoot(v.binding, w.src, v.path, v.src.Node) || strings.HasPrefix(w.placeOf(v).from, ".metadata.") {
 		return // the API server itself bounds labels
@@ -48,8 +48,8 @@ func (w *walker) narrowing(v visit, deep bool) {
 }
 
 // refused describes a value that a source allows and a target does not by its bounds, its pattern,
-// its format or a rule in CEL; "" if there is none. Types, enums and required fields have findings of
-// their own.
+// its format or a rule in CEL; "" if there is none. Types, enums and required fields have findings
+// of their own.
 func refused(src, dst *crdschema.Node) string {
 	a, b := validations(src), validations(dst)
 	switch {

@@ -9,7 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// How likely a pair is goes from 0 to 1: the part of the names, and of the fields, that is the same.
+// How likely a pair is goes from 0 to 1: the part of the names, and of the fields, that is the
+// same.
 const (
 	likely   = 0.5     // the least of a guess
 	rivalry  = 0.1     // a place that is so close to another pair as well is doubtful
