@@ -10,6 +10,8 @@ func TestConditionsUndoNoEdit(t *testing.T) {
 		"- {spoke: .spec.w, hub: .spec.w, whenToHub: 'false'}\n- {spoke: .spec.w.b, hub: .spec.w.c, values: {A: X, B: X}, hubValues: {Y: A}}")
 	lists := two("{spec: {note: string, l: [{id: string, a: string, b: string}, id]}}", "{spec: {note: string, l: [{id: string, a: string, c: string}, id]}}",
 		"- {spoke: .spec.l, hub: .spec.l, whenToSpoke: 'false'}\n- {spoke: '.spec.l[].b', hub: '.spec.l[].c'}")
+	renamed := two("{spec: {note: string, l: [{id: string, a: string, b: string}, id]}}", "{spec: {note: string, l: [{name: string, a: string, c: string}, name]}}",
+		"- {spoke: .spec.l, hub: .spec.l, whenToSpoke: 'false'}\n- {spoke: '.spec.l[].id', hub: '.spec.l[].name'}\n- {spoke: '.spec.l[].b', hub: '.spec.l[].c'}")
 	decided := two("{spec: {note: string, w: {a: string}, off: string}}", "{spec: {note: string, w: {a: string}}}",
 		"- {spoke: .spec.w, hub: .spec.w, whenToHub: '!has(object.spec.off)', whenToSpoke: 'false'}\n- {spoke: .spec.off}")
 	rows{
@@ -35,6 +37,14 @@ func TestConditionsUndoNoEdit(t *testing.T) {
 		"no element is edited": {world: lists, steps: []step{
 			create("v1beta1", `{spec: {l: [{id: z, a: q, b: r}]}}`), edit("v1", `{spec: {note: x}}`),
 			shows("v1beta1", `{spec: {note: x, l: [{id: z, a: q, b: r}]}}`),
+		}},
+		"an element with another name of its key is removed": {world: renamed, steps: []step{
+			create("v1beta1", `{spec: {l: [{id: z, a: q, b: r}, {id: y}]}}`), edit("v1", `{spec: {l: [{name: y}]}}`),
+			shows("v1beta1", `{spec: {l: [{id: y}]}}`), shows("v1", `{spec: {l: [{name: y}]}}`),
+		}},
+		"a field of one is removed": {world: renamed, steps: []step{
+			create("v1beta1", `{spec: {l: [{id: z, a: q, b: r}]}}`), edit("v1", `{spec: {l: [{name: z, c: r}]}}`),
+			shows("v1beta1", `{spec: {l: [{id: z, b: r}]}}`), shows("v1", `{spec: {l: [{name: z, c: r}]}}`),
 		}},
 		"what comes back alone is no edit of the other version": {world: decided, steps: []step{
 			create("v1", `{spec: {note: x}}`), annotated(map[string]string{"conversion.webhookd.io/v1beta1.spec.w.a": `{"value":"q","in":0}`}),
