@@ -30,9 +30,6 @@ func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *matchedList {
 	kept := entry.list.elements
 	first := c.place != nil && c.place.First
 	m, err := matchElements(entry.list, now, func(k, i int) bool {
-		if first && i == 0 && kept[k].index == 0 {
-			return true
-		}
 		n, _ := element(i).visible(list[i])
 		return kept[k].isLike(n, element(i))
 	}, r.deadline)

@@ -19,7 +19,13 @@ func TestKeptValuesNeed(t *testing.T) {
 		"- {spoke: .spec.k.m.state, hub: {k: .spec.k.m.state, models: .spec.gateway.models.state, gateway: .spec.gateway.state}, "+
 			"toHub: '{\"k\": self, \"models\": self, \"gateway\": self}', toSpoke: 'has(self.k) ? self.?models.or(self.?k) : optional.none()'}",
 	).patched("v1beta1", state).patched("v1", state)
+	first := two("{spec: {x: string, y: string}}", "{spec: {l: [{a: string, b: string, only: string}]}}",
+		"- {spoke: .spec.x, hub: '.spec.l[0].a'}\n- {spoke: .spec.y, hub: '.spec.l[0].b'}")
 	rows{
+		"that a first element is the same one, whatever is edited of it": {world: first, steps: []step{
+			create("v1", `{spec: {l: [{a: p, b: q, only: k}, {a: r, only: s}]}}`), edit("v1beta1", `{spec: {x: p2, y: q2}}`),
+			shows("v1", `{spec: {l: [{a: p2, b: q2, only: k}, {a: r, only: s}]}}`),
+		}},
 		"a place below one that its unit no longer shows": {world: union, steps: []step{
 			create("v1beta1", `{spec: {sso: {old: {requests: {}}}}}`), edit("v1", `{spec: {sso: {limits: null}}}`),
 			shows("v1beta1", `{spec: {sso: {}}}`), rewritten("v1"), shows("v1", `{spec: {sso: {}}}`),
