@@ -6,15 +6,19 @@ import "testing"
 // field, and an edit of one field leaves the others alone, unless they say something else then.
 func TestKeptFieldsDoNotContradictAnEdit(t *testing.T) {
 	t.Parallel()
-	w := two("{spec: {at: {minute: string, hour: string, note: string}}}", "{spec: {at: string}}", `
-- spoke: .spec.at
-  hub: .spec.at
+	rule := func(name string) string {
+		return `
+- spoke: .spec.` + name + `
+  hub: .spec.` + name + `
   toHub: '[has(self.minute) ? self.minute : "*", has(self.hour) ? self.hour : "*"].join(" ")'
   toSpoke: |
     self.split(" ").size() != 2 ? {} : {
       ?"minute": self.split(" ")[0] == "*" ? optional.none() : optional.of(self.split(" ")[0]),
       ?"hour": self.split(" ")[1] == "*" ? optional.none() : optional.of(self.split(" ")[1])}
-`)
+`
+	}
+	const time = "{minute: string, hour: string, note: string}"
+	w := two("{spec: {at: "+time+", to: "+time+"}}", "{spec: {at: string, to: string}}", rule("at")+rule("to"))
 	edited := func(beta, v1, text, want string) row {
 		return row{world: w, steps: []step{
 			create("v1beta1", `{spec: {at: {`+beta+`}}}`), shows("v1", `{spec: {at: "`+v1+`"}}`),
@@ -27,5 +31,9 @@ func TestKeptFieldsDoNotContradictAnEdit(t *testing.T) {
 		"a field that the text does not say":   edited(`hour: "1", note: n`, "* 1", "5 *", `minute: "5", note: n`),
 		"both, of which neither is left":       edited(`hour: "1 2", note: n`, "* 1 2", "5 *", `minute: "5"`),
 		"the same text":                        edited(`hour: "1 2", note: n`, "* 1 2", "* 1 2", `hour: "1 2", note: n`),
+		"another unit keeps its own": {world: w, steps: []step{
+			create("v1beta1", `{spec: {at: {hour: "1 2"}, to: {hour: "1", note: n}}}`), edit("v1", `{spec: {at: "5 *", to: "x y z"}}`),
+			shows("v1beta1", `{spec: {at: {minute: "5"}, to: {note: n}}}`),
+		}},
 	}.hold(t)
 }
