@@ -163,10 +163,10 @@ func TestCompareUsage(t *testing.T) {
 		"both rules and a webhook: give --rules or --with":                                                  {"--rules", "x", "--with", "http://localhost/"},
 		"no schemas to compare by: give the file or folder of the CRDs with --crds":                         {"--with", "http://localhost/"},
 		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --with": {"--with", "localhost", "--crds", "x"},
-		"of no use without --with: --with-ca-file":                                                          {"--rules", "x", "--with-ca-file", "x"},
-		"of no use without --server: --ca-file":                                                             {"--rules", "x", "--ca-file", "x"},
-		"of no use without --live: --namespace":                                                             {"--rules", "x", "--namespace", "x"},
-		"of no use without --live and with --server: --context":                                             {"--rules", "x", "--crds", "y", "--server", "http://localhost/", "--context", "x"},
+		"--with-ca-file: of no use without --with":                                                          {"--rules", "x", "--with-ca-file", "x"},
+		"--ca-file: of no use without --server":                                                             {"--rules", "x", "--ca-file", "x"},
+		"--namespace: of no use without --live":                                                             {"--rules", "x", "--namespace", "x"},
+		"--context: of no use without --live and with --server":                                             {"--rules", "x", "--crds", "y", "--server", "http://localhost/", "--context", "x"},
 		"nothing to compare: write 1 object at least, or give --live: --objects 0":                          {"--rules", "x", "--objects", "0"},
 	} {
 		got := runWith(t, nil, strings.NewReader(""), append([]string{"compare"}, args...)...)

@@ -102,11 +102,11 @@ func TestCheckWebhookUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --server": {"--server", "localhost:9443", "--crds", crd},
 		`no such check, did you mean order?: --skip "ordr"`:                                                   {"--server", "https://localhost/", "--crds", crd, "--skip", "ordr"},
-		"of no use to compare: --skip":                                                                        {"--server", "https://localhost/", "--crds", crd, "--rules", "x", "--skip", "uid"},
+		"--skip: of no use to compare":                                                                        {"--server", "https://localhost/", "--crds", crd, "--rules", "x", "--skip", "uid"},
 		"no schemas to compare by":                                                                            {"--server", "https://localhost/"},
-		"of no use without --filename: --to":                                                                  {"--server", "https://localhost/", "--crds", crd, "--to", "v1"},
+		"--to: of no use without --filename":                                                                  {"--server", "https://localhost/", "--crds", crd, "--to", "v1"},
 		"objects without a webhook or a version, give --server and --to: --filename":                          {"-f", "x", "--to", "v1"},
-		"of no use with --filename: --crds":                                                                   {"--server", "https://localhost/", "--crds", crd, "-f", "x", "--to", "v1"},
+		"--crds: of no use with --filename":                                                                   {"--server", "https://localhost/", "--crds", crd, "-f", "x", "--to", "v1"},
 		"not a path, write it as rules do":                                                                    {"--server", "https://localhost/", "--crds", crd, "--drop", "spec"},
 		"nothing to compare: write 1 object at least":                                                         {"--server", "https://localhost/", "--crds", crd, "--objects", "0"},
 	} {

@@ -111,7 +111,7 @@ func (o *convertOptions) check() error {
 	switch {
 	case o.to == "" && o.strip:
 		if len(o.ruled.rules) > 0 || len(o.ruled.crds) > 0 || o.defaults != "" {
-			problems = append(problems, errors.New("of no use without --to: --rules, --crds and --defaults"))
+			problems = append(problems, errors.New("--rules, --crds and --defaults: of no use without --to"))
 		}
 	case o.to == "":
 		problems = append(problems, errors.New("no version to convert to: give one with --to, such as v1"))

@@ -33,7 +33,7 @@ func (f *inPlaceFlags) problems(o *convertOptions) []error {
 	var problems []error
 	if len(f.paths) == 0 {
 		if f.check || f.keep || f.discard {
-			problems = append(problems, errors.New("of no use without --in-place: --check, --keep and --discard"))
+			problems = append(problems, errors.New("--check, --keep and --discard: of no use without --in-place"))
 		}
 		return problems
 	}
@@ -43,7 +43,7 @@ func (f *inPlaceFlags) problems(o *convertOptions) []error {
 		}
 	}
 	if o.output != "" || o.strip {
-		problems = append(problems, errors.New("of no use with --in-place: --output and --strip; --discard leaves out values that would be kept"))
+		problems = append(problems, errors.New("--output and --strip: of no use with --in-place, --discard leaves out values that would be kept"))
 	}
 	if f.keep && f.discard {
 		problems = append(problems, errors.New("values that the version cannot express are kept or discarded: give --keep or --discard"))

@@ -108,7 +108,7 @@ func noUse(flags *pflag.FlagSet, why string, names ...string) error {
 	if len(given) == 0 {
 		return nil
 	}
-	return fmt.Errorf("of no use %s: %s", why, strings.Join(given, ", "))
+	return fmt.Errorf("%s: of no use %s", strings.Join(given, ", "), why)
 }
 
 // bundle reads the CA file. Without --ca-file the bundle is nil.

@@ -96,7 +96,7 @@ func (o *explainOptions) check(args []string) error {
 		problems = append(problems, errors.New("nothing to explain: name a file or a folder of Conversions, or an object"))
 	default:
 		if o.showValues || o.cluster.Kubeconfig != "" || o.cluster.Context != "" || o.cluster.Namespace != "" {
-			problems = append(problems, errors.New("of no use without an object: --show-values, --kubeconfig, --context, --namespace"))
+			problems = append(problems, errors.New("--show-values, --kubeconfig, --context, --namespace: of no use without an object"))
 		}
 		problems = append(problems, o.ruled.check())
 	}

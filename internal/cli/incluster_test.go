@@ -212,29 +212,29 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd wire -f - --service a/b --url https://a", []string{"give --service or --url"}},
 		{"crd wire -f - --url http://a", []string{"--url: not a URL that the API server calls"}},
 		{"crd wire -f - --service a/b --review-versions v2", []string{`write v1 or v1beta1, each once: --review-versions "v2"`}},
-		{"crd wire -f nowhere --service a/b", []string{"cannot read CRDs: no such file or directory, give their file with --filename: nowhere"}},
-		{"crd wire -f - --service a/b --ca-file nowhere", []string{"cannot read the CAs: no such file or directory, give their file with --ca-file: nowhere"}},
+		{"crd wire -f nowhere --service a/b", []string{"nowhere: cannot read CRDs: no such file or directory, give their file with --filename"}},
+		{"crd wire -f - --service a/b --ca-file nowhere", []string{"nowhere: cannot read the CAs: no such file or directory, give their file with --ca-file"}},
 		{"crd apply", []string{"no CRD: name it", "no Service", "no CA: give the file"}},
 		{"crd apply --crd x --service a/b --timeout 0s --ca-file " + file, []string{`--crd "x"`, "no time to wait"}},
 		{"crd release", []string{"nothing to look for"}},
 		{"crd status -o xml --service a/", []string{"unknown output format", "--service: not a Service"}},
 		{"crd status --crd crontabs.example.com", []string{"give its --name"}},
-		{"crd status -f nowhere", []string{"cannot read CRDs: no such file or directory, give their file or folder with --filename: nowhere"}},
+		{"crd status -f nowhere", []string{"nowhere: cannot read CRDs: no such file or directory, give their file or folder with --filename"}},
 		{"certs ensure", []string{"no Secret", "no Service"}},
 		{"certs ensure --secret a/ --service a/b --renew-before 9999h --settle 0s --timeout 1h", []string{"--secret: not a Secret", "cannot be renewed", "0s between the steps of a CA change", "--timeout 1h0m0s"}},
-		{"review --probe empty", []string{"of no use without a running webhookd, give --server or --service: --probe\n"}},
-		{"review --address 127.0.0.1:1 --ca-file x", []string{"give --server or --service: --address, --ca-file\n"}},
-		{"review --server https://a --port 1", []string{"of no use with --server, whose URL has it: --port\n"}},
+		{"review --probe empty", []string{"--probe: of no use without a running webhookd, give --server or --service\n"}},
+		{"review --address 127.0.0.1:1 --ca-file x", []string{"--address, --ca-file: of no use without a running webhookd, give --server or --service\n"}},
+		{"review --server https://a --port 1", []string{"--port: of no use with --server, whose URL has it\n"}},
 		{"review --service a/b --address 127.0.0.1", []string{`write HOST:PORT such as 127.0.0.1:9443: --address "127.0.0.1"`}},
-		{"crd wire -f - --url https://a --path /b", []string{"of no use with --url, which has it: --path\n"}},
+		{"crd wire -f - --url https://a --path /b", []string{"--path: of no use with --url, which has it\n"}},
 		{"crd status -f - --name x --address a:", []string{`--name "x"`, `--address "a:"`}},
 		{"crd apply --crd a.b --service a/b --address a --ca-file " + file, []string{`--address "a"`}},
-		{"crd status --name a.b --kubeconfig nowhere", []string{"cannot read the kubeconfig: no such file or directory, give its file with --kubeconfig: nowhere"}},
+		{"crd status --name a.b --kubeconfig nowhere", []string{"nowhere: cannot read the kubeconfig: no such file or directory, give its file with --kubeconfig"}},
 		{"crd wire -f - --service a --kubeconfig nowhere", []string{"--service: write NAMESPACE/NAME, or give the namespace with -n: kubeconfig: stat nowhere"}},
-		{"review --server https://a --filename nowhere", []string{"cannot read the review: no such file or directory, name the file of a ConversionReview, or pipe one into it: nowhere"}},
+		{"review --server https://a --filename nowhere", []string{"nowhere: cannot read the review: no such file or directory, name the file of a ConversionReview, or pipe one into it"}},
 		{"review --rules nowhere --crd neither", []string{
-			"cannot read rules: no such file or directory, give their file or folder with --rules: nowhere",
-			"cannot read CRDs: no such file or directory, give their file or folder with --crds: neither",
+			"nowhere: cannot read rules: no such file or directory, give their file or folder with --rules",
+			"neither: cannot read CRDs: no such file or directory, give their file or folder with --crds",
 		}},
 		{"review --server http://a --probe x", []string{"--server: not a URL", "--probe: not a probe"}},
 		{"review --server https://a --service a/b", []string{"give --server or --service"}},
@@ -284,7 +284,7 @@ func TestTheCAFileIsWaitedFor(t *testing.T) {
 	c.Put(t, crontabsPath, "kubectl-create", crontabsCRD)
 	file := filepath.Join(t.TempDir(), "ca.crt")
 	apply := []string{"crd", "apply", "--crd", crontabs, "--service", "a/b", "--ca-file", file, "--address", "127.0.0.1:1", "--timeout"}
-	if got := c.run(t, append(apply, "10ms")...); got.Code != 1 || !strings.HasPrefix(got.Stderr, "webhookd: waiting: cannot read the CAs: no such file or directory, give their file with --ca-file: "+file) {
+	if got := c.run(t, append(apply, "10ms")...); got.Code != 1 || !strings.HasPrefix(got.Stderr, "webhookd: waiting: "+file+": cannot read the CAs: no such file or directory, give their file with --ca-file") {
 		t.Errorf("%+v", got)
 	}
 	if err := os.WriteFile(file, tlstest.NewCA(t, "a").PEM, 0o600); err != nil {

@@ -233,7 +233,7 @@ func TestLiveErrors(t *testing.T) {
 			"webhookd: the cluster has none of these kinds: Engine.example.com\nhint: choose another cluster with --context, or apply the CRD first\n",
 		},
 		"without --live": {
-			c, "check RULES --crds CRD -A -n a --show-values", 2, "webhookd: of no use without --live: --all-namespaces, --namespace, --kubeconfig, --show-values\n",
+			c, "check RULES --crds CRD -A -n a --show-values", 2, "webhookd: --all-namespaces, --namespace, --kubeconfig, --show-values: of no use without --live\n",
 		},
 		"all namespaces and one": {c, "check RULES --live -A --namespace a", 2, "webhookd: both all namespaces and one: give --all-namespaces or --namespace\n"},
 	} {

@@ -43,9 +43,9 @@ func TestErrorsAreReported(t *testing.T) {
 		{"no such flag", []string{"version", "--fast"}, nil, "", result{2, "", "webhookd: unknown flag: --fast\nhint: webhookd version --help lists the flags\n"}},
 		{"flag without a value", []string{"serve", "--listen"}, nil, "", result{2, "", "webhookd: flag needs an argument: --listen\nhint: webhookd serve --help lists the flags\n"}},
 		{"argument", []string{"serve", "x.yaml"}, nil, "", result{2, "", "webhookd: serve takes no arguments, only flags: \"x.yaml\"\nhint: name files with --rules and --crds\n"}},
-		{"review that is not there", []string{"review", "x.json"}, nil, "", result{2, "", "webhookd: cannot read the review: no such file or directory, name the file of a ConversionReview, or pipe one into it: x.json\n"}},
-		{"rules that are not there", []string{"fuzz", "x.yaml"}, nil, "", result{2, "", "webhookd: cannot read rules: no such file or directory, give their file or folder with --rules: x.yaml\n"}},
-		{"CRDs that are not there", []string{"suggest", "x.yaml"}, nil, "", result{2, "", "webhookd: cannot read CRDs: no such file or directory, give their file or folder with --crds: x.yaml\n"}},
+		{"review that is not there", []string{"review", "x.json"}, nil, "", result{2, "", "webhookd: x.json: cannot read the review: no such file or directory, name the file of a ConversionReview, or pipe one into it\n"}},
+		{"rules that are not there", []string{"fuzz", "x.yaml"}, nil, "", result{2, "", "webhookd: x.yaml: cannot read rules: no such file or directory, give their file or folder with --rules\n"}},
+		{"CRDs that are not there", []string{"suggest", "x.yaml"}, nil, "", result{2, "", "webhookd: x.yaml: cannot read CRDs: no such file or directory, give their file or folder with --crds\n"}},
 		{"several files for one", []string{"crd", "wire", "a.yaml", "b.yaml"}, nil, "", result{2, "", "webhookd: several files, name one: \"b.yaml\"\n"}},
 		{"objects without a webhook", []string{"compare", "-f", "x.yaml", "--to", "v1", "--crds", "x"}, nil, "", result{2, "", "webhookd: objects without a webhook or a version, give --server and --to: --filename\n"}},
 		{"files and probes", []string{"review", "x.yaml", "--probe", "empty", "--server", "http://a"}, nil, "", result{2, "", "webhookd: both files and test reviews: give files or --probe\n"}},
@@ -68,12 +68,12 @@ func TestErrorsAreReported(t *testing.T) {
 		{"convert to no version", []string{"convert", "-f", "-", "--to", "V 1", "-o", "xml"}, nil, "", result{2, "", "" +
 			"webhookd: not a version: write VERSION or GROUP/VERSION: --to \"V 1\"\n" +
 			"webhookd: unknown output format \"xml\": write yaml or json\n"}},
-		{"no path", []string{"check", "x.yaml", "--crds", ""}, nil, "", result{2, "", "webhookd: cannot read rules: no such file or directory, give their file or folder: x.yaml\nwebhookd: cannot read CRDs: no such file or directory, give their file or folder with --crds: \"\"\n"}},
+		{"no path", []string{"check", "x.yaml", "--crds", ""}, nil, "", result{2, "", "webhookd: x.yaml: cannot read rules: no such file or directory, give their file or folder\nwebhookd: \"\": cannot read CRDs: no such file or directory, give their file or folder with --crds\n"}},
 		{"stdin twice", []string{"check", "-", "--crds", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"stdin for objects and CRDs", []string{"convert", "-f", "-", "--to", "v1", "--rules", "x", "--crds", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"stdin for a review and rules", []string{"review", "--rules", "-", "--crds", "x"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: nothing to convert: the files hold no objects: stdin\n"}},
-		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: cannot read objects: no such file or directory, give their file or folder with --filename: nowhere.yaml\n"}},
+		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: nowhere.yaml: cannot read objects: no such file or directory, give their file or folder with --filename\n"}},
 		{"convert a folder of nothing", []string{"convert", "-f", "testdata/fuzz", "--to", "v1"}, nil, "", result{2, "", "webhookd: no .yaml, .yml or .json file in or below this folder: testdata/fuzz\n"}},
 		{"no review", []string{"review"}, nil, "{}", result{1, "", "webhookd: not a ConversionReview, send one: .kind\n"}},
 		{"a folder that cannot be", []string{"serve", "--tls-dir", "nowhere"}, nil, "", result{1, "", ""}},
@@ -135,10 +135,10 @@ func TestServeEndsWithItsContext(t *testing.T) {
 func TestStdinThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, args, want string }{
-		{"convert", "convert -f - --to v1", "cannot read objects: is a directory, give their file or folder with --filename: stdin"},
-		{"check", "check - --crds testdata/fuzz", "cannot read rules: is a directory, give their file or folder: stdin"},
-		{"suggest", "suggest --crds -", "cannot read CRDs: is a directory, give their file or folder with --crds: stdin"},
-		{"review", "review", "cannot read the review: is a directory, name the file of a ConversionReview, or pipe one into it: stdin"},
+		{"convert", "convert -f - --to v1", "stdin: cannot read objects: is a directory, give their file or folder with --filename"},
+		{"check", "check - --crds testdata/fuzz", "stdin: cannot read rules: is a directory, give their file or folder"},
+		{"suggest", "suggest --crds -", "stdin: cannot read CRDs: is a directory, give their file or folder with --crds"},
+		{"review", "review", "stdin: cannot read the review: is a directory, name the file of a ConversionReview, or pipe one into it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -77,7 +77,7 @@ func rulesAsText() []FileCase {
 		checked("a terminal escape in an escape", ruled(`- {spoke: ".spec.\e[2J", hub: .spec.amount}`), 1, "not a name that can follow a dot"),
 		checked("a program", "\x7fELF\x02\x01\x01\x00"+strings.Repeat("\x00", 100), 1, "not YAML: control characters are not allowed"),
 		checked("more than 1 MiB", RuledConversion+strings.Repeat("#", 1<<20), 1, "the file is larger than 1 MiB"),
-		{Name: "rules: a file that is not there", Args: []string{"check", "none.yaml", "--crd", "crd.yaml"}, Files: map[string]string{"crd.yaml": RuledCRD}, Code: 2, Says: "cannot read rules: no such file or directory, give their file or folder: none.yaml"},
+		{Name: "rules: a file that is not there", Args: []string{"check", "none.yaml", "--crd", "crd.yaml"}, Files: map[string]string{"crd.yaml": RuledCRD}, Code: 2, Says: "none.yaml: cannot read rules: no such file or directory, give their file or folder"},
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // An Origin says what a command reads, and the remedy if it does not exist.
 type Origin struct{ What, Remedy string }
 
-// Unread returns the errors for the files and folders at path in the usual form: what failed, why,
-// the remedy, and the path last.
+// Unread returns the errors for the files and folders at path in the usual form: the path first,
+// then what failed and why, and the remedy.
 func (p Origin) Unread(path string, err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		problems := slices.Clone(joined.Unwrap())
@@ -34,5 +34,5 @@ func (p Origin) Unread(path string, err error) error {
 	case errors.Is(failed, fs.ErrNotExist): // although its folder lists it
 		remedy = ", fix the link or remove it"
 	}
-	return fmt.Errorf("cannot read %s: %w%s: %s", p.What, failed.Err, remedy, cmp.Or(failed.Path, `""`))
+	return fmt.Errorf("%s: cannot read %s: %w%s", cmp.Or(failed.Path, `""`), p.What, failed.Err, remedy)
 }

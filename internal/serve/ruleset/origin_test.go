@@ -21,11 +21,11 @@ func TestUnread(t *testing.T) {
 		errors.Join(failed("dir/b.yaml", syscall.EACCES), failed("dir/c.yaml", syscall.EIO)),
 		errors.New("file has more than 2 bytes, split it: dir/d.yaml"),
 	))
-	want := `cannot read rules: no such file or directory, name them: dir
-cannot read rules: not a directory, name them: dir
-cannot read rules: no such file or directory, fix the link or remove it: dir/a.yaml
-cannot read rules: permission denied, give webhookd the right to read it: dir/b.yaml
-cannot read rules: input/output error: dir/c.yaml
+	want := `dir: cannot read rules: no such file or directory, name them
+dir: cannot read rules: not a directory, name them
+dir/a.yaml: cannot read rules: no such file or directory, fix the link or remove it
+dir/b.yaml: cannot read rules: permission denied, give webhookd the right to read it
+dir/c.yaml: cannot read rules: input/output error
 file has more than 2 bytes, split it: dir/d.yaml`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Error(diff)

@@ -63,7 +63,7 @@ func TestAFolderIsReadWhole(t *testing.T) {
 				}
 			}},
 			want:  map[string]string{"a.yaml": "old", "c.yaml": "old"},
-			fails: "cannot read rules: no such file or directory, fix the link or remove it: DIR/b.yaml",
+			fails: "DIR/b.yaml: cannot read rules: no such file or directory, fix the link or remove it",
 		},
 		"it changes each time": {
 			swaps: slices.Repeat([]func(*testing.T, string, string){func(t *testing.T, dir, _ string) {
