@@ -93,7 +93,7 @@ func (p *program) certsEnsure(ctx context.Context, o *ensureOptions) error {
 	o.port, o.path = crdwire.DefaultPort, crdwire.DefaultPath
 	target, serviceErr := o.target()
 	if o.timeout <= 0 || o.timeout > maxEnsure {
-		timeoutErr = fmt.Errorf("write more than 0s and at most %s: --timeout %s", maxEnsure, o.timeout)
+		timeoutErr = fmt.Errorf("--timeout %s: write more than 0s and at most %s", o.timeout, maxEnsure)
 	}
 	if err := errors.Join(secretErr, serviceErr, crdNames("crd", o.names), o.policy.Check(), timeoutErr); err != nil {
 		return usage(err, "")

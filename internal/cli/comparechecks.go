@@ -23,7 +23,7 @@ func (o *compareOptions) checkSkips() error {
 	names := conformance.Names()
 	for _, name := range o.skip {
 		if !slices.Contains(names, name) {
-			problems = append(problems, fmt.Errorf("no such check, %s: --skip %q", didyoumean.Hint(name, names, "the checks are "+strings.Join(names, ", ")), name))
+			problems = append(problems, fmt.Errorf("--skip %q: no such check, %s", name, didyoumean.Hint(name, names, "the checks are "+strings.Join(names, ", "))))
 		}
 	}
 	return errors.Join(problems...)
@@ -97,7 +97,7 @@ func convertedCRDs(all []*crdschema.CRD, only string) ([]*crdschema.CRD, error) 
 	case len(names) == 0:
 		return nil, usage(errors.New("nothing to convert: no CRD has several versions"), "give the CRDs of the webhook with --crds")
 	}
-	return nil, usage(fmt.Errorf("no such kind with a CRD of several versions: --kind %s", only), didyoumean.Hint(only, names, "there is "+strings.Join(names, ", ")))
+	return nil, usage(fmt.Errorf("--kind %s: no such kind with a CRD of several versions", only), didyoumean.Hint(only, names, "there is "+strings.Join(names, ", ")))
 }
 
 // printResults prints the score, the table of the checks, and what has failed.

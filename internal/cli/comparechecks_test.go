@@ -101,7 +101,7 @@ func TestCheckWebhookUsage(t *testing.T) {
 	const crd = "../../examples/crds/crontabs.example.com.yaml"
 	for want, args := range map[string][]string{
 		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --server": {"--server", "localhost:9443", "--crds", crd},
-		`no such check, did you mean order?: --skip "ordr"`:                                                   {"--server", "https://localhost/", "--crds", crd, "--skip", "ordr"},
+		`--skip "ordr": no such check, did you mean order?`:                                                   {"--server", "https://localhost/", "--crds", crd, "--skip", "ordr"},
 		"--skip: of no use to compare":                                                                        {"--server", "https://localhost/", "--crds", crd, "--rules", "x", "--skip", "uid"},
 		"no schemas to compare by":                                                                            {"--server", "https://localhost/"},
 		"--to: of no use without --filename":                                                                  {"--server", "https://localhost/", "--crds", crd, "--to", "v1"},

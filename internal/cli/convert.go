@@ -116,7 +116,7 @@ func (o *convertOptions) check() error {
 	case o.to == "":
 		problems = append(problems, errors.New("no version to convert to: give one with --to, such as v1"))
 	case len(validation.IsDNS1035Label(version)) > 0 || strings.HasPrefix(o.to, "/"):
-		problems = append(problems, fmt.Errorf("not a version: write VERSION or GROUP/VERSION: --to %q", o.to))
+		problems = append(problems, fmt.Errorf("--to %q: not a version: write VERSION or GROUP/VERSION", o.to))
 	}
 	if o.output != "" && o.output != manifest.FormatYAML && o.output != manifest.FormatJSON {
 		problems = append(problems, badOutput(o.output, manifest.FormatYAML, manifest.FormatJSON))

@@ -79,7 +79,7 @@ func (l *leftOuts) taken() string {
 // checkDefaults reports a wrong value of --defaults.
 func checkDefaults(mode string) error {
 	if mode != "" && mode != defaultsWrite && mode != defaultsIgnore {
-		return fmt.Errorf("not a choice, give %s or %s: --defaults %s", defaultsWrite, defaultsIgnore, mode)
+		return fmt.Errorf("--defaults %s: not a choice, give %s or %s", mode, defaultsWrite, defaultsIgnore)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (c *inPlaceConversion) prepare() error {
 		}
 	}
 	if len(groups) == 0 {
-		return usage(fmt.Errorf("no kind has this version, %s: --to %s", c.versions(), c.o.to), "give rules of other kinds with --rules and --crds")
+		return usage(fmt.Errorf("--to %s: no kind has this version, %s", c.o.to, c.versions()), "give rules of other kinds with --rules and --crds")
 	}
 	quoted := make([]string, len(groups))
 	for i, group := range groups {

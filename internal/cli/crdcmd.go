@@ -77,14 +77,14 @@ func (f *targetFlags) optionalService() (crdwire.Target, error) {
 
 func checkPort(port int) error {
 	if port < 1 || port > 65535 {
-		return fmt.Errorf("not a port, write 1 to 65535: --port %d", port)
+		return fmt.Errorf("--port %d: not a port, write 1 to 65535", port)
 	}
 	return nil
 }
 
 func checkPath(path string) error {
 	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?# ") {
-		return fmt.Errorf("not a path, write it with a / first, and without a query: --path %q", path)
+		return fmt.Errorf("--path %q: not a path, write it with a / first, and without a query", path)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func checkPath(path string) error {
 // checkAddress checks --address, which is optional.
 func checkAddress(address string) error {
 	if _, port, err := net.SplitHostPort(address); address != "" && (err != nil || port == "") {
-		return fmt.Errorf("not an address, write HOST:PORT such as 127.0.0.1:9443: --address %q", address)
+		return fmt.Errorf("--address %q: not an address, write HOST:PORT such as 127.0.0.1:9443", address)
 	}
 	return nil
 }

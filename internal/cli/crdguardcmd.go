@@ -160,7 +160,7 @@ func (o *guardOptions) check() (crdwire.Target, error) {
 		whichErr = errors.New("no CRDs: name files, or select CRDs of a cluster with --crd or --service")
 	}
 	if mode := crdguard.Mode(o.mode); mode != "" && mode != crdguard.Validate && mode != crdguard.Restore {
-		modeErr = fmt.Errorf("not a mode, write validate or restore: --mode %q", o.mode)
+		modeErr = fmt.Errorf("--mode %q: must be validate or restore", o.mode)
 	}
 	return service, errors.Join(whichErr, crdNames("crd", o.names), serviceErr, modeErr)
 }

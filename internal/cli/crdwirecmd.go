@@ -94,7 +94,7 @@ func checkReviewVersions(versions []string) error {
 	}
 	for i, v := range versions {
 		if v != "v1" && v != "v1beta1" || slices.Contains(versions[:i], v) {
-			return fmt.Errorf("not a version of ConversionReview, write v1 or v1beta1, each once: --review-versions %q", v)
+			return fmt.Errorf("--review-versions %q: not a version of ConversionReview, write v1 or v1beta1, each once", v)
 		}
 	}
 	return nil

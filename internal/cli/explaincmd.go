@@ -124,7 +124,7 @@ func (p *program) explain(ctx context.Context, o *explainOptions) error {
 	directions := explainAll(set, o.version)
 	if len(directions) == 0 {
 		if o.version != "" {
-			return usage(fmt.Errorf("no rules for this version: --version %s", o.version), "there is "+strings.Join(versionsOf(set), ", "))
+			return usage(fmt.Errorf("--version %s: no rules for this version", o.version), "there is "+strings.Join(versionsOf(set), ", "))
 		}
 		return fmt.Errorf("no Conversion in any file: %s", namesOf(o.ruled.rules))
 	}

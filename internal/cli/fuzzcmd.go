@@ -164,7 +164,7 @@ func fuzzedKinds(set *ruleset.Set, only string) ([]*converters.Kind, error) {
 		return nil, usage(errors.New("nothing to convert: no CRD has rules or a compiled-in converter"), "give rules with --rules")
 	}
 	hint := didyoumean.Hint(only, names, "there is "+strings.Join(names, ", "))
-	return nil, usage(fmt.Errorf("no such kind with a CRD and a converter: --kind %s", only), hint)
+	return nil, usage(fmt.Errorf("--kind %s: no such kind with a CRD and a converter", only), hint)
 }
 
 // fuzzKind checks the laws for one kind, and reports whether one is violated.

@@ -86,7 +86,7 @@ func (p *program) migrate(ctx context.Context, o *migrateOptions, name string) e
 		rateErr = fmt.Errorf("no writes, write a number above 0: --writes-per-second %g", o.perSecond)
 	}
 	if o.settle < 0 {
-		settleErr = fmt.Errorf("not a time to wait: --settle %s", o.settle)
+		settleErr = fmt.Errorf("--settle %s: not a time to wait", o.settle)
 	}
 	if err := errors.Join(crdNames("", []string{name}), rateErr, settleErr); err != nil {
 		return usage(err, "")

@@ -91,7 +91,7 @@ func TestMigrateRefuses(t *testing.T) {
 		"others.example.com":          "webhookd: there is no such CRD: others.example.com\n",
 		"engines.example.com --to v3": "webhookd: there is no version \"v3\", choose one of v1beta1, v1: engines.example.com\n",
 		"engines.example.com --settle -1s --writes-per-second 0": "webhookd: no writes, write a number above 0: --writes-per-second 0\n" +
-			"webhookd: not a time to wait: --settle -1s\n",
+			"webhookd: --settle -1s: not a time to wait\n",
 		"engines.example.com --remove v1beta1": "webhookd: v1beta1 cannot be removed, since objects are to be stored in it: name another version with --to: engines.example.com\n",
 	} {
 		if got := c.run(t, append([]string{"migrate"}, strings.Fields(args)...)...); got.Code == 0 || got.Stderr != want || got.Stdout != "" {

@@ -60,10 +60,10 @@ type playgroundOptions struct {
 func checkLoopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("not an address: write HOST:PORT: --listen %q", address)
+		return fmt.Errorf("--listen %q: not an address: write HOST:PORT", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("not a loopback address, the page is for this machine only: use 127.0.0.1 or [::1]: --listen %q", address)
+		return fmt.Errorf("--listen %q: not a loopback address, the page is for this machine only: use 127.0.0.1 or [::1]", address)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func TestErrorsAreReported(t *testing.T) {
 			"webhookd: nothing to convert: name files or folders of objects, or - for stdin\n" +
 			"webhookd: no version to convert to: give one with --to, such as v1\n"}},
 		{"convert to no version", []string{"convert", "-f", "-", "--to", "V 1", "-o", "xml"}, nil, "", result{2, "", "" +
-			"webhookd: not a version: write VERSION or GROUP/VERSION: --to \"V 1\"\n" +
+			"webhookd: --to \"V 1\": not a version: write VERSION or GROUP/VERSION\n" +
 			"webhookd: unknown output format \"xml\": write yaml or json\n"}},
 		{"no path", []string{"check", "x.yaml", "--crds", ""}, nil, "", result{2, "", "webhookd: x.yaml: cannot read rules: no such file or directory, give their file or folder\nwebhookd: \"\": cannot read CRDs: no such file or directory, give their file or folder with --crds\n"}},
 		{"stdin twice", []string{"check", "-", "--crds", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},

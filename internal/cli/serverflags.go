@@ -80,7 +80,7 @@ func parseDrops(paths []string) ([]roundtrip.Drop, error) {
 	var problems []error
 	for _, path := range paths {
 		if _, err := syntax.ParsePath(path); err != nil {
-			problems = append(problems, fmt.Errorf("not a path, write it as rules do: %w: --drop %q", err, path))
+			problems = append(problems, fmt.Errorf("--drop %q: not a path, write it as rules do: %w", path, err))
 		}
 		drops = append(drops, roundtrip.Drop{Path: path})
 	}

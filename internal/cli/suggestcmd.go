@@ -78,7 +78,7 @@ func (p *program) suggest(ctx context.Context, o *suggestOptions) error {
 		}
 		text, err := suggest.Conversion(ctx, crd, hub)
 		if err != nil {
-			return usage(fmt.Errorf("%w: --hub", err), "")
+			return usage(fmt.Errorf("--hub: %w", err), "")
 		}
 		texts = append(texts, string(text))
 	}
@@ -107,5 +107,5 @@ func (o *suggestOptions) choose(crds []*crdschema.CRD) ([]*crdschema.CRD, error)
 	}
 	slices.Sort(names)
 	hint := didyoumean.Hint(o.name, names, "there is "+strings.Join(names, ", "))
-	return nil, usage(fmt.Errorf("no such CRD: --name %s", o.name), hint)
+	return nil, usage(fmt.Errorf("--name %s: no such CRD", o.name), hint)
 }
