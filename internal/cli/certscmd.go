@@ -88,7 +88,7 @@ func (p *program) certsEnsure(ctx context.Context, o *ensureOptions) error {
 	case err != nil:
 		secretErr = fmt.Errorf("--secret: %w", err)
 	case notSecret != nil:
-		secretErr = fmt.Errorf("--secret: not a Secret, write NAMESPACE/NAME: %q", o.secret)
+		secretErr = fmt.Errorf("--secret %q: not a Secret, write NAMESPACE/NAME", o.secret)
 	}
 	o.port, o.path = crdwire.DefaultPort, crdwire.DefaultPath
 	target, serviceErr := o.target()

@@ -202,7 +202,7 @@ func (p *program) compare(ctx context.Context, o *checkOptions, set *ruleset.Set
 	case err != nil:
 		return nil, err
 	case len(old.Conversions) == 0:
-		return nil, usage(fmt.Errorf("no Conversion in any file of --against: %s", namesOf(o.against)), "")
+		return nil, usage(fmt.Errorf("%s: no Conversion in any file of --against", namesOf(o.against)), "")
 	case old.Broken > 0:
 		if err := old.Render(p.stderr, p.textFor(p.stderr)); err != nil {
 			return nil, err

@@ -31,7 +31,7 @@ func (f *clusterFlags) qualified(name string) (string, error) {
 	}
 	namespace, err := f.DefaultNamespace()
 	if err != nil {
-		return "", fmt.Errorf("write NAMESPACE/NAME, or give the namespace with -n: %w: %q", err, name)
+		return "", fmt.Errorf("%q without a namespace: write NAMESPACE/NAME, or give -n: %w", name, err)
 	}
 	return namespace + "/" + name, nil
 }

@@ -39,7 +39,7 @@ func (p *program) webhookInPlace(ctx context.Context, o *compareOptions, reader 
 	}
 	target, is := crdwire.TargetOf(live)
 	if !is {
-		return nil, "", hintError{fmt.Errorf("no webhook in place, spec.conversion of the CRD names none: %s", crd), "name one with --server"}
+		return nil, "", hintError{fmt.Errorf("%s: no webhook in place, spec.conversion of the CRD names none", crd), "name one with --server"}
 	}
 	e := &crdwire.Endpoint{Target: target, Bundle: crdwire.BundleOf(live)}
 	if target.IsService() && !reader.api.InCluster {

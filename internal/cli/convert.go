@@ -146,7 +146,7 @@ func (p *program) convert(ctx context.Context, o *convertOptions) error {
 		return err
 	}
 	if !slices.ContainsFunc(inputs, func(in manifest.File) bool { return len(in.Documents) > 0 }) {
-		return fmt.Errorf("nothing to convert: the files hold no objects: %s", namesOf(o.files))
+		return fmt.Errorf("%s: nothing to convert: the files hold no objects", namesOf(o.files))
 	}
 	if o.strip {
 		if results, err = p.strip(results, o.verbose); err != nil {

@@ -123,7 +123,7 @@ func TestInPlaceDoesNotOverwriteEdits(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, names[0], oldCronTab+"# edited\n")
-	if err := file.replace(info, []byte(newCronTab)); err == nil || !strings.Contains(err.Error(), "cannot write, the file is as it was: someone else changed the file meanwhile, run it again: "+names[0]) {
+	if err := file.replace(info, []byte(newCronTab)); err == nil || err.Error() != names[0]+": cannot write, the file is as it was: someone else changed the file meanwhile, run it again" {
 		t.Errorf("got %v", err)
 	}
 	if text, err := os.ReadFile(names[0]); err != nil || string(text) != oldCronTab+"# edited\n" {

@@ -74,7 +74,7 @@ func (f *targets) add(path string) error {
 	}
 	walk.report()
 	if len(f.targets) == before {
-		f.skipped = append(f.skipped, "no .yaml, .yml or .json file in or below this folder: "+path)
+		f.skipped = append(f.skipped, path+": no .yaml, .yml or .json file in or below this folder")
 	}
 	return nil
 }
@@ -226,5 +226,5 @@ func (t target) unwritten(err error) error {
 	} else if failed, ok := errors.AsType[*os.LinkError](err); ok {
 		err = failed.Err
 	}
-	return fmt.Errorf("cannot write%s, the file is as it was: %w: %s", remedy, err, t.name)
+	return fmt.Errorf("%s: cannot write%s, the file is as it was: %w", t.name, remedy, err)
 }

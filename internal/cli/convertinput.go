@@ -61,7 +61,7 @@ func filesOf(name string) ([]string, error) {
 	}
 	files, err := yamlFiles(name)
 	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("no .yaml, .yml or .json file in or below this folder: %s", name)
+		err = fmt.Errorf("%s: no .yaml, .yml or .json file in or below this folder", name)
 	}
 	return files, err
 }

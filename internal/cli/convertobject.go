@@ -178,9 +178,9 @@ func (c *offline) convert(ctx context.Context, text []byte, gvk schema.GroupVers
 	case kind == nil:
 		return nil, hintError{c.noConverter(gvk.GroupKind()), hintKind(gvk)}
 	case group != gvk.Group:
-		return nil, fmt.Errorf("group of the object differs from that of --to, which may be the version alone: %s", gvk.GroupKind())
+		return nil, fmt.Errorf("%s: group of the object differs from that of --to, which may be the version alone", gvk.GroupKind())
 	case !kind.Has(c.version):
-		return nil, fmt.Errorf("no converter to version %s, use one of %s: %s", c.version, strings.Join(kind.Versions, ", "), kind.Name())
+		return nil, fmt.Errorf("%s: no converter to version %s, use one of %s", kind.Name(), c.version, strings.Join(kind.Versions, ", "))
 	}
 	return c.reviewer.Convert(ctx, text, group+"/"+c.version)
 }

@@ -216,7 +216,7 @@ func (p *program) guardedCRDs(ctx context.Context, o *guardOptions, service crdw
 		return !is || !target.Same(service)
 	})
 	if len(crds) == 0 {
-		return nil, fmt.Errorf("no CRD here points at this Service: %s", o.service)
+		return nil, fmt.Errorf("%s: no CRD here points at this Service", o.service)
 	}
 	return crds, nil
 }

@@ -20,7 +20,7 @@ func TestGuardOfACluster(t *testing.T) {
 			t.Errorf("%s of a cluster: %+v\nwant %+v", policy, got, want)
 		}
 		if got := c.run(t, "crd", "guard", policy, "--service", "webhookd/webhookd"); got.Code != 1 ||
-			got.Stderr != "webhookd: no CRD here points at this Service: webhookd/webhookd\n" {
+			got.Stderr != "webhookd: webhookd/webhookd: no CRD here points at this Service\n" {
 			t.Errorf("%s of another Service: %+v", policy, got)
 		}
 		if got := c.run(t, "crd", "guard", policy, "--crd", "others.example.com"); got.Code != 1 ||

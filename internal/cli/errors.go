@@ -122,7 +122,7 @@ func filesAfter(cmd *cobra.Command, flag string) {
 // oneFile makes the argument of a verb the value of --filename.
 func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 || len(args) == 1 && cmd.Flags().Changed("filename") {
-		return usage(fmt.Errorf("several files, name one: %q", args[len(args)-1]), "")
+		return usage(fmt.Errorf("%q: several files, name one", args[len(args)-1]), "")
 	}
 	if len(args) == 0 {
 		return nil

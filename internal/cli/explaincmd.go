@@ -88,7 +88,7 @@ func (o *explainOptions) check(args []string) error {
 	}
 	switch {
 	case len(args) > 1:
-		problems = append(problems, fmt.Errorf("several objects, give one, or a file or folder with all: %q", args[1]))
+		problems = append(problems, fmt.Errorf("%q: several objects, give one, or a file or folder with all", args[1]))
 	case len(args) == 1:
 		o.object = args[0]
 		problems = append(problems, o.ruled.checkStdin(o.object))
@@ -126,7 +126,7 @@ func (p *program) explain(ctx context.Context, o *explainOptions) error {
 		if o.version != "" {
 			return usage(fmt.Errorf("--version %s: no rules for this version", o.version), "there is "+strings.Join(versionsOf(set), ", "))
 		}
-		return fmt.Errorf("no Conversion in any file: %s", namesOf(o.ruled.rules))
+		return fmt.Errorf("%s: no Conversion in any file", namesOf(o.ruled.rules))
 	}
 	units := explainUnits(set, o.version)
 	if o.output == manifest.FormatJSON {

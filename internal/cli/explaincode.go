@@ -61,5 +61,5 @@ func (p *program) explainCode(code string) error {
 		}
 		codes = append(codes, line.codes...)
 	}
-	return usage(fmt.Errorf("no such code of a finding, file or object: %s", code), didyoumean.Hint(code, codes, "webhookd check prints the codes"))
+	return usage(fmt.Errorf("%s: no such code of a finding, file or object", code), didyoumean.Hint(code, codes, "webhookd check prints the codes"))
 }

@@ -22,7 +22,7 @@ import (
 func (e *objectExplainer) explain(ctx context.Context, text []byte) ([]*explainedObject, error) {
 	var object annotated
 	if err := json.Unmarshal(text, &object); err != nil {
-		return nil, fmt.Errorf("cannot read the object: %w: %s", err, namesOf([]string{e.o.object}))
+		return nil, fmt.Errorf("%s: cannot read the object: %w", namesOf([]string{e.o.object}), err)
 	}
 	if strings.HasSuffix(object.Kind, "List") && object.Metadata.Name == "" {
 		var all []*explainedObject

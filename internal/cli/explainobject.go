@@ -92,7 +92,7 @@ func (p *program) explainObjects(ctx context.Context, o *explainOptions) error {
 		}
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("no objects to explain: %s", namesOf([]string{o.object}))
+		return fmt.Errorf("%s: no objects to explain", namesOf([]string{o.object}))
 	}
 	_, err = p.stdout.Write(out.Bytes())
 	return err

@@ -129,13 +129,13 @@ items:
 		}
 	}
 	for args, want := range map[string]string{
-		"nothing":            `webhookd: neither a file nor an object of a cluster, write its path or KIND/NAME: "nothing"` + "\n",
-		"a/b/c":              `webhookd: neither a file nor an object of a cluster, write its path or KIND/NAME: "a/b/c"` + "\n",
-		"motors/x":           "webhookd: no CRD of this kind in the cluster, write PLURAL.GROUP/NAME: motors\n",
+		"nothing":            `webhookd: "nothing": neither a file nor an object of a cluster, write its path or KIND/NAME` + "\n",
+		"a/b/c":              `webhookd: "a/b/c": neither a file nor an object of a cluster, write its path or KIND/NAME` + "\n",
+		"motors/x":           "webhookd: motors: no CRD of this kind in the cluster, write PLURAL.GROUP/NAME\n",
 		"engines/x -n a":     `webhookd: API server: cannot get: engines.example.com "x" not found (404): /apis/example.com/v1/namespaces/a/engines/x` + "\n",
 		rules:                "webhookd: --show-values, --kubeconfig, --context, --namespace: of no use without an object\n",
 		crd:                  "\nhint: this is a CRD, not an object of its kind: give CRDs with --crds\n",
-		"a b":                "webhookd: several objects, give one, or a file or folder with all: \"b\"\n",
+		"a b":                "webhookd: \"b\": several objects, give one, or a file or folder with all\n",
 		"--rules x --crds x": "webhookd: --show-values, --kubeconfig, --context, --namespace: of no use without an object\n",
 	} {
 		if got := c.run(t, append([]string{"explain"}, strings.Fields(args)...)...); got.Code == 0 || !strings.Contains(got.Stderr, want) {

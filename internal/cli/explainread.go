@@ -29,7 +29,7 @@ func (e *objectExplainer) read(ctx context.Context, p *program) ([]json.RawMessa
 	if _, err := os.Stat(e.o.object); err != nil && e.o.object != stdinName {
 		kind, name, ok := strings.Cut(e.o.object, "/")
 		if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
-			return nil, usage(fmt.Errorf("neither a file nor an object of a cluster, write its path or KIND/NAME: %q", e.o.object), "")
+			return nil, usage(fmt.Errorf("%q: neither a file nor an object of a cluster, write its path or KIND/NAME", e.o.object), "")
 		}
 		text, err := e.get(ctx, p, kind, name)
 		return []json.RawMessage{text}, err
@@ -105,13 +105,13 @@ func crdOf(crds []*crdwire.CRD, kind string) (crd *crdwire.CRD, version string, 
 	case 1:
 		return found[0], "", nil
 	case 0:
-		return nil, "", usage(fmt.Errorf("no CRD of this kind in the cluster, write PLURAL.GROUP/NAME: %s", kind), "")
+		return nil, "", usage(fmt.Errorf("%s: no CRD of this kind in the cluster, write PLURAL.GROUP/NAME", kind), "")
 	}
 	var names []string
 	for _, c := range found {
 		names = append(names, c.Name)
 	}
-	return nil, "", usage(fmt.Errorf("several CRDs with this name, write one of %s: %s", strings.Join(names, ", "), kind), "")
+	return nil, "", usage(fmt.Errorf("%s: several CRDs with this name, write one of %s", kind, strings.Join(names, ", ")), "")
 }
 
 // load reads the rules and CRDs that are given.

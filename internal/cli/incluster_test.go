@@ -221,7 +221,7 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd status --crd crontabs.example.com", []string{"give its --name"}},
 		{"crd status -f nowhere", []string{"nowhere: cannot read CRDs: no such file or directory, give their file or folder with --filename"}},
 		{"certs ensure", []string{"no Secret", "no Service"}},
-		{"certs ensure --secret a/ --service a/b --renew-before 9999h --settle 0s --timeout 1h", []string{"--secret: not a Secret", "cannot be renewed", "0s between the steps of a CA change", "--timeout 1h0m0s"}},
+		{"certs ensure --secret a/ --service a/b --renew-before 9999h --settle 0s --timeout 1h", []string{`--secret "a/": not a Secret`, "cannot be renewed", "0s between the steps of a CA change", "--timeout 1h0m0s"}},
 		{"review --probe empty", []string{"--probe: of no use without a running webhookd, give --server or --service\n"}},
 		{"review --address 127.0.0.1:1 --ca-file x", []string{"--address, --ca-file: of no use without a running webhookd, give --server or --service\n"}},
 		{"review --server https://a --port 1", []string{"--port: of no use with --server, whose URL has it\n"}},
@@ -230,7 +230,7 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd status -f - --name x --address a:", []string{`--name "x"`, `--address "a:"`}},
 		{"crd apply --crd a.b --service a/b --address a --ca-file " + file, []string{`--address "a"`}},
 		{"crd status --name a.b --kubeconfig nowhere", []string{"nowhere: cannot read the kubeconfig: no such file or directory, give its file with --kubeconfig"}},
-		{"crd wire -f - --service a --kubeconfig nowhere", []string{"--service: write NAMESPACE/NAME, or give the namespace with -n: kubeconfig: stat nowhere"}},
+		{"crd wire -f - --service a --kubeconfig nowhere", []string{"--service: \"a\" without a namespace: write NAMESPACE/NAME, or give -n: kubeconfig: stat nowhere"}},
 		{"review --server https://a --filename nowhere", []string{"nowhere: cannot read the review: no such file or directory, name the file of a ConversionReview, or pipe one into it"}},
 		{"review --rules nowhere --crd neither", []string{
 			"nowhere: cannot read rules: no such file or directory, give their file or folder with --rules",

@@ -215,12 +215,12 @@ func namesOf(paths []string) string {
 }
 
 func noConversion(paths []string) error {
-	return usage(fmt.Errorf("no Conversion in any file: %s", namesOf(paths)), "webhookd suggest writes a first draft")
+	return usage(fmt.Errorf("%s: no Conversion in any file", namesOf(paths)), "webhookd suggest writes a first draft")
 }
 
 // noteNoCRD says that no CRD was found if rules need one.
 func (p *program) noteNoCRD(f *ruleFlags, set *ruleset.Set) {
 	if set.LacksCRD() && len(set.CRDs) == 0 {
-		p.note("no CRD in any file: %s", namesOf(f.crdPaths()))
+		p.note("%s: no CRD in any file", namesOf(f.crdPaths()))
 	}
 }

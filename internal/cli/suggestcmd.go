@@ -99,11 +99,11 @@ func (o *suggestOptions) choose(crds []*crdschema.CRD) ([]*crdschema.CRD, error)
 	switch {
 	case len(crds) == 0:
 		hint := "give the file whose kind is " + manifest.KindCRD + " or " + xrd.Kind + " with --crds"
-		return nil, usage(fmt.Errorf("no CRD in any file: %s", namesOf(o.ruled.crds)), hint)
+		return nil, usage(fmt.Errorf("%s: no CRD in any file", namesOf(o.ruled.crds)), hint)
 	case len(chosen) > 0:
 		return chosen, nil
 	case o.name == "":
-		return nil, fmt.Errorf("nothing to convert, these have one version only: %s", strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s: nothing to convert, these have one version only", strings.Join(names, ", "))
 	}
 	slices.Sort(names)
 	hint := didyoumean.Hint(o.name, names, "there is "+strings.Join(names, ", "))

@@ -54,7 +54,7 @@ func (p *program) findSuites(dir string, named namedFiles) ([]*testSuite, error)
 	case err != nil:
 		return nil, placeOfCases().Unread(dir, err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("not a folder, name the one that the cases are in: %s", dir)
+		return nil, fmt.Errorf("%s: not a folder, name the one that the cases are in", dir)
 	case named.given:
 		suite, err := readSuite(dir)
 		if err != nil {
@@ -67,7 +67,7 @@ func (p *program) findSuites(dir string, named namedFiles) ([]*testSuite, error)
 	all, err := readSuite(dir)
 	suites := all.split()
 	if err == nil && len(suites) == 0 {
-		err = fmt.Errorf("no Conversion and no CRD in or below this folder, name them with --rules and --crds: %s", dir)
+		err = fmt.Errorf("%s: no Conversion and no CRD in or below this folder, name them with --rules and --crds", dir)
 	}
 	return suites, err
 }
