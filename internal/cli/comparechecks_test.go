@@ -105,7 +105,7 @@ func TestCheckWebhookUsage(t *testing.T) {
 		"--skip: of no use to compare":                                                                        {"--server", "https://localhost/", "--crds", crd, "--rules", "x", "--skip", "uid"},
 		"no schemas to compare by":                                                                            {"--server", "https://localhost/"},
 		"--to: of no use without --filename":                                                                  {"--server", "https://localhost/", "--crds", crd, "--to", "v1"},
-		"objects without a webhook or a version, give --server and --to: --filename":                          {"-f", "x", "--to", "v1"},
+		"--filename: objects without a webhook or a version, give --server and --to":                          {"-f", "x", "--to", "v1"},
 		"--crds: of no use with --filename":                                                                   {"--server", "https://localhost/", "--crds", crd, "-f", "x", "--to", "v1"},
 		"not a path, write it as rules do":                                                                    {"--server", "https://localhost/", "--crds", crd, "--drop", "spec"},
 		"nothing to compare: write 1 object at least":                                                         {"--server", "https://localhost/", "--crds", crd, "--objects", "0"},

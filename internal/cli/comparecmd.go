@@ -154,7 +154,7 @@ func (o *compareOptions) checkFiles(flags *pflag.FlagSet) error {
 	case len(o.files) == 0:
 		return noUse(flags, "without --filename", "to")
 	case o.theirs.server == "" || o.to == "":
-		return errors.New("objects without a webhook or a version, give --server and --to: --filename")
+		return errors.New("--filename: objects without a webhook or a version, give --server and --to")
 	}
 	return noUse(flags, "with --filename", "rules", "crds", "with", "live", "objects", "seed", "kind", "drop", "skip")
 }
@@ -254,11 +254,11 @@ func (p *program) compareKind(ctx context.Context, o *compareOptions, reader *li
 		}
 		suite.Remote = ours.remote(kind.Group)
 		if err := ours.try(ctx, kind); err != nil {
-			return false, fmt.Errorf("%w: %s", err, o.with)
+			return false, fmt.Errorf("%s: %w", o.with, err)
 		}
 	}
 	if err := theirs.try(ctx, kind); err != nil {
-		return false, fmt.Errorf("%w: %s", err, place)
+		return false, fmt.Errorf("%s: %w", place, err)
 	}
 	comparison, err := roundtrip.Compare(other, suite)
 	if err != nil {

@@ -49,7 +49,7 @@ func (f *inPlaceFlags) problems(o *convertOptions) []error {
 		problems = append(problems, errors.New("values that the version cannot express are kept or discarded: give --keep or --discard"))
 	}
 	if slices.Contains(f.paths, stdinName) {
-		problems = append(problems, errors.New("stdin has no place to change, use --filename: --in-place -"))
+		problems = append(problems, errors.New("--in-place -: stdin has no place to change, use --filename"))
 	}
 	return problems
 }

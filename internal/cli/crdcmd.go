@@ -125,7 +125,7 @@ func readBundle(flag, file string) (crdwire.Bundle, error) {
 	}
 	b, err := crdwire.ParseBundle(text)
 	if err != nil {
-		return nil, fmt.Errorf("--%s: %w: %s", flag, err, file)
+		return nil, fmt.Errorf("--%s: %s: %w", flag, file, err)
 	}
 	return b, nil
 }

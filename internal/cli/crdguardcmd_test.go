@@ -24,7 +24,7 @@ func TestGuardOfACluster(t *testing.T) {
 			t.Errorf("%s of another Service: %+v", policy, got)
 		}
 		if got := c.run(t, "crd", "guard", policy, "--crd", "others.example.com"); got.Code != 1 ||
-			got.Stderr != "webhookd: there is no such CRD: others.example.com\n" {
+			got.Stderr != "webhookd: others.example.com: there is no such CRD\n" {
 			t.Errorf("%s of a CRD that is not there: %+v", policy, got)
 		}
 	}

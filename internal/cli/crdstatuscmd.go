@@ -175,7 +175,7 @@ func (p *program) readCRDs(
 		crds, missing, err = crdwire.ReadAllWith(ctx, api, names, schemas)
 	}
 	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("there is no such CRD: %s", strings.Join(missing, ", "))
+		err = fmt.Errorf("%s: there is no such CRD", strings.Join(missing, ", "))
 	}
 	return crds, api, err
 }
@@ -213,7 +213,7 @@ func (p *program) fileCRDs(ctx context.Context, paths []string) ([]*crdwire.CRD,
 		return nil, err
 	}
 	if len(crds) == 0 {
-		return nil, fmt.Errorf("no %s here: %s", crdwire.WhatIsRead, strings.Join(paths, ", "))
+		return nil, fmt.Errorf("%s: no %s here", strings.Join(paths, ", "), crdwire.WhatIsRead)
 	}
 	return crds, nil
 }

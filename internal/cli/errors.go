@@ -104,7 +104,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	_, verb, _ := strings.Cut(cmd.CommandPath(), " ")
-	return usage(fmt.Errorf("%s takes no arguments, only flags: %q", verb, args[0]), flagInstead(cmd))
+	return usage(fmt.Errorf("%q: %s takes no arguments, only flags", args[0], verb), flagInstead(cmd))
 }
 
 // filesAfter makes the arguments of a verb values of a flag that names files.

@@ -127,7 +127,7 @@ func (e *objectExplainer) load(ctx context.Context, p *program) error {
 		for _, file := range files {
 			crds, err := crdwire.Parse(file.Text)
 			if err != nil {
-				return fmt.Errorf("%w: %s", err, file.Name)
+				return fmt.Errorf("%s: %w", file.Name, err)
 			}
 			e.crds = append(e.crds, crds...)
 		}

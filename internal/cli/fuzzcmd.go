@@ -101,7 +101,7 @@ func (o *fuzzOptions) check() error {
 	}
 	problems = append(problems, o.ruled.check())
 	if o.time < 0 {
-		problems = append(problems, errors.New("negative time limit: give a duration such as 30s: --for"))
+		problems = append(problems, errors.New("--for: negative time limit, give a duration such as 30s"))
 	}
 	return usage(errors.Join(problems...), "")
 }

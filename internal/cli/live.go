@@ -131,7 +131,7 @@ func (r *liveReader) kinds(ctx context.Context, set *ruleset.Set, kinds []*conve
 	switch {
 	case len(found) == 0:
 		return nil, hintError{
-			fmt.Errorf("the cluster has none of these kinds: %s", strings.Join(missing, ", ")),
+			fmt.Errorf("%s: the cluster has none of these kinds", strings.Join(missing, ", ")),
 			"choose another cluster with --context, or apply the CRD first",
 		}
 	case len(missing) > 0:

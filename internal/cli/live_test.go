@@ -230,7 +230,7 @@ func TestLiveErrors(t *testing.T) {
 		"no CRD":                          {none, "check RULES --live", 1, "there is no CRD engines.example.com"},
 		"no such kind in the cluster": {
 			none, "check RULES --live --crds CRD", 1,
-			"webhookd: the cluster has none of these kinds: Engine.example.com\nhint: choose another cluster with --context, or apply the CRD first\n",
+			"webhookd: Engine.example.com: the cluster has none of these kinds\nhint: choose another cluster with --context, or apply the CRD first\n",
 		},
 		"without --live": {
 			c, "check RULES --crds CRD -A -n a --show-values", 2, "webhookd: --all-namespaces, --namespace, --kubeconfig, --show-values: of no use without --live\n",

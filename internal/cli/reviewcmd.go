@@ -67,7 +67,7 @@ func (p *program) review(ctx context.Context, ruled *ruleFlags, files []string) 
 		}
 		if err := p.answer(ctx, registry, body); err != nil {
 			if len(files) > 1 {
-				err = fmt.Errorf("%w: %s", err, name)
+				err = fmt.Errorf("%s: %w", name, err)
 			}
 			return err
 		}

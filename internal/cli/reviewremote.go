@@ -89,7 +89,7 @@ func (p *program) reviewRemotely(ctx context.Context, f *remoteFlags) error {
 		}
 		if err := p.postReview(ctx, endpoint, body); err != nil {
 			if name != stdinName {
-				err = fmt.Errorf("%w: %s", err, name)
+				err = fmt.Errorf("%s: %w", name, err)
 			}
 			return err
 		}

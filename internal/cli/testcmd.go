@@ -93,7 +93,7 @@ func (p *program) test(ctx context.Context, o *testOptions) error {
 		return errReported
 	case total.cases == 0: // usually a mistake, which would pass for ever
 		return hintError{
-			fmt.Errorf("no case in any folder: %s", strings.Join(o.dirs, ", ")),
+			fmt.Errorf("%s: no case in any folder", strings.Join(o.dirs, ", ")),
 			"a case is a file NAME.VERSION.yaml with an object; webhookd check checks rules alone",
 		}
 	}
