@@ -66,6 +66,20 @@ func TestFragmentsGetNoDefaults(t *testing.T) {
 	}
 }
 
+// Expressions read defaults that an object has once it is stored, also in fragments, and in objects
+// that come from elsewhere than the API server.
+func TestExpressionsReadDefaults(t *testing.T) {
+	t.Parallel()
+	kind := two("{spec: {s: string}}", `{spec: {h: string, k: 'string = "B"'}}`,
+		`- {spoke: .spec.s, hub: .spec.h, whenToSpoke: 'object.?spec.?k.orValue("") == "B"'}`).kind(t)
+	for name, metadata := range map[string]string{"a fragment": "{}", "an object": `{"uid":"u"}`} {
+		object := `{"apiVersion":"example.com/v1","kind":"Thing","metadata":` + metadata + `,"spec":{"h":"x"}}`
+		if diff := cmp.Diff(map[string]any{"s": "x"}, specOf(t, convert(t, kind, object, "v1", "v1beta1"))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // A conversion by way of the hub shows the defaults of the version that was asked for, not those of
 // the hub.
 func TestDefaultsOfTheHubStayThere(t *testing.T) {
