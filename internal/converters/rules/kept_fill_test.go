@@ -80,6 +80,28 @@ func TestExpressionsReadDefaults(t *testing.T) {
 	}
 }
 
+// What the schema or a rule fills in anyway is not kept.
+func TestDefaultsAreNotKept(t *testing.T) {
+	t.Parallel()
+	held := two("{spec: {s: string}}", `{spec: {k: 'string = "B"'}}`, "- {spoke: .spec.s, hub: .spec.k, whenToSpoke: 'false'}")
+	made := two("{spec: {s: string}}", "{spec: {framework: {name: string, rest: string}}}",
+		"- {hub: .spec.framework.name, defaultInHub: tfx}\n- {hub: .spec.framework.rest}\n- {spoke: .spec.s}")
+	for _, c := range []struct {
+		world
+		spec, kept string
+	}{
+		{held, `{"k":"B"}`, ""},
+		{held, `{"k":"C"}`, `{"v1.spec.k":{"value":"C"}}`},
+		{made, `{"framework":{"name":"tfx"}}`, `{"v1.spec.framework":{"value":{}}}`},
+		{made, `{"framework":{"name":"kfp"}}`, `{"v1.spec.framework.name":{"in":1,"value":"kfp"}}`},
+	} {
+		object := `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"uid":"u"},"spec":` + c.spec + `}`
+		if _, kept := bareAndKept(t, convert(t, c.kind(t), object, "v1", "v1beta1")); kept != c.kept {
+			t.Errorf("of %s is kept %s, want %s", c.spec, kept, c.kept)
+		}
+	}
+}
+
 // A conversion by way of the hub shows the defaults of the version that was asked for, not those of
 // the hub.
 func TestDefaultsOfTheHubStayThere(t *testing.T) {
