@@ -1,6 +1,9 @@
 package rules_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // An expression makes an object of one text. What it cannot say of the object is kept field by
 // field, and an edit of one field leaves the others alone, unless they say something else then.
@@ -36,4 +39,19 @@ func TestKeptFieldsDoNotContradictAnEdit(t *testing.T) {
 			shows("v1beta1", `{spec: {at: {minute: "5"}, to: {note: n}}}`),
 		}},
 	}.hold(t)
+}
+
+// Fields that no schema knows are in no contradiction, so nothing is noted of the whole object: a
+// note would change with each edit, and server-side apply would not come to rest.
+func TestUnknownFieldsContradictNothing(t *testing.T) {
+	t.Parallel()
+	kind := two("{spec: {at: {hour: string}}}", "{spec: {at: string, only: string}}",
+		"- {spoke: .spec.at, hub: .spec.at, toHub: self.hour, toSpoke: '{\"hour\": self}'}").kind(t)
+	object := `{"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"uid":"u"},"spec":{"at":{"hour":"1","zz":1}}}`
+	hub := convert(t, kind, object, "v1beta1", "v1")
+	hub = strings.Replace(hub, `"at":"1"`, `"at":"1","only":"o"`, 1)
+	spoke := convert(t, kind, hub, "v1", "v1beta1")
+	if !strings.Contains(spoke, `"zz":1`) || !strings.Contains(spoke, "v1.spec.only") || strings.Contains(spoke, `\"object\":`) {
+		t.Errorf("%s became %s", hub, spoke)
+	}
 }
