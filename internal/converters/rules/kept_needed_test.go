@@ -21,7 +21,13 @@ func TestKeptValuesNeed(t *testing.T) {
 	).patched("v1beta1", state).patched("v1", state)
 	first := two("{spec: {x: string, y: string}}", "{spec: {l: [{a: string, b: string, only: string}]}}",
 		"- {spoke: .spec.x, hub: '.spec.l[0].a'}\n- {spoke: .spec.y, hub: '.spec.l[0].b'}")
+	presence := two("{spec: {n: integer, is: 'boolean = false'}}", "{spec: {text: string}}",
+		"- {spoke: .spec.n, hub: .spec.text, codec: String}\n- {spoke: .spec.is, toSpoke: 'has(object.spec.text)'}")
 	rows{
+		"that a condition decided, so rules have not come to map it": {world: presence, steps: []step{
+			create("v1beta1", `{spec: {}}`), annotated(map[string]string{"conversion.webhookd.io/v1.spec.text": `{"value":""}`}),
+			rewritten("v1"), shows("v1beta1", `{spec: {is: false}}`), rewritten("v1beta1"), shows("v1beta1", `{spec: {is: false}}`),
+		}},
 		"that a first element is the same one, whatever is edited of it": {world: first, steps: []step{
 			create("v1", `{spec: {l: [{a: p, b: q, only: k}, {a: r, only: s}]}}`), edit("v1beta1", `{spec: {x: p2, y: q2}}`),
 			shows("v1", `{spec: {l: [{a: p2, b: q2, only: k}, {a: r, only: s}]}}`),
