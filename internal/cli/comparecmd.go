@@ -112,7 +112,7 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 	_, dropErr := parseDrops(o.drops)
 	problems := []error{o.ruled.checkStdin(o.files...), dropErr, o.checkSkips(), o.checkFiles(flags)}
 	if !o.checks() {
-		problems = append(problems, noUse(flags, "to compare", "skip"))
+		problems = append(problems, noUse(flags, "to compare, leave the rules out to check a webhook", "skip"))
 	}
 	switch {
 	case o.with != "" && len(o.ruled.rules) > 0:
