@@ -102,13 +102,13 @@ func TestCheckWebhookUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --server": {"--server", "localhost:9443", "--crds", crd},
 		`--skip "ordr": no such check, did you mean order?`:                                                   {"--server", "https://localhost/", "--crds", crd, "--skip", "ordr"},
-		"--skip: of no use to compare, leave the rules out to check a webhook":                                {"--server", "https://localhost/", "--crds", crd, "--rules", "x", "--skip", "uid"},
-		"no schemas to compare by":                                                   {"--server", "https://localhost/"},
-		"--to: of no use without --filename":                                         {"--server", "https://localhost/", "--crds", crd, "--to", "v1"},
-		"--filename: objects without a webhook or a version, give --server and --to": {"-f", "x", "--to", "v1"},
-		"--crds: of no use with --filename":                                          {"--server", "https://localhost/", "--crds", crd, "-f", "x", "--to", "v1"},
-		"not a path, write it as rules do":                                           {"--server", "https://localhost/", "--crds", crd, "--drop", "spec"},
-		"nothing to compare: write 1 object at least":                                {"--server", "https://localhost/", "--crds", crd, "--objects", "0"},
+		"--skip: of no use to compare":                                                                        {"--server", "https://localhost/", "--crds", crd, "--rules", "x", "--skip", "uid"},
+		"no schemas to compare by":                                                                            {"--server", "https://localhost/"},
+		"--to: of no use without --filename":                                                                  {"--server", "https://localhost/", "--crds", crd, "--to", "v1"},
+		"--filename: objects without a webhook or a version, give --server and --to":                          {"-f", "x", "--to", "v1"},
+		"--crds: of no use with --filename":                                                                   {"--server", "https://localhost/", "--crds", crd, "-f", "x", "--to", "v1"},
+		"not a path, write it as rules do":                                                                    {"--server", "https://localhost/", "--crds", crd, "--drop", "spec"},
+		"nothing to compare: write 1 object at least":                                                         {"--server", "https://localhost/", "--crds", crd, "--objects", "0"},
 	} {
 		got := runWith(t, nil, strings.NewReader(""), append([]string{"compare"}, args...)...)
 		if got.Code != 2 || !strings.Contains(got.Stderr, want) {
