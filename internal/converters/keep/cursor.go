@@ -269,21 +269,19 @@ func (c cursor) isFilled(n *jsondoc.Node, stored bool) bool {
 // isDefaultContainer reports whether a value is an object or a list that the schema may have filled
 // in.
 func (c cursor) isDefaultContainer(n *jsondoc.Node) bool {
-	kind := n.Kind()
-	if kind != jsondoc.Map && kind != jsondoc.Array || c.given {
-		return false
-	}
-	text, has := c.schema.Default()
-	if !has {
-		return false
-	}
-	v, err := parsed([]byte(text))
-	return err == nil && v.Kind() == kind && effective(v, c.schema) == effective(n, c.schema)
+	return isContainer(n) && !c.given && fills(c.schema, n)
 }
 
+func isContainer(n *jsondoc.Node) bool { return n.Kind() == jsondoc.Map || n.Kind() == jsondoc.Array }
+
+// fills reports whether a value is what its schema fills in, with the defaults in it or without.
 func fills(s *crdschema.Node, n *jsondoc.Node) bool {
 	text, has := s.Default()
-	return has && isText(n, text)
+	if !has || !isContainer(n) {
+		return has && isText(n, text)
+	}
+	v, err := parsed([]byte(text))
+	return err == nil && v.Kind() == n.Kind() && effective(v, s) == effective(n, s)
 }
 
 // isText reports whether a value equals a JSON text.

@@ -225,7 +225,9 @@ func (d *differ) newlyMapped(g *jsondoc.Node, c cursor) bool {
 
 // keep adds an entry for the path, with the digest of its inputs.
 func (d *differ) keep(e Entry, g *jsondoc.Node, c cursor) {
-	e.inputs = d.inputs(g, c, &e).ofObject(c)
+	if e.inputs = d.inputs(g, c, &e).ofObject(c); e.kind != isValue && e.inputs.isDefaults() {
+		e.inputs = stamp{} // only of values does it matter why nothing else is shown
+	}
 	d.add(e, c)
 }
 

@@ -9,8 +9,8 @@ import (
 
 // The inputs of a kept value are what the other version shows of the places that the value is
 // computed from. Their digest has each place with its effective value, in no order: a place that is
-// absent adds nothing, and neither does the schema's default, which the API server would fill in.
-// So places that rules or schemas get later do not count while they show nothing.
+// absent adds nothing. The schema's default, which the API server would fill in, adds 0. So places
+// that rules or schemas get later do not count while they show nothing.
 
 // inputs returns the digest of the inputs of the value at a place, where the conversion back gives
 // n.
@@ -26,10 +26,10 @@ func (w *walker) inputs(n *jsondoc.Node, c cursor, e *Entry) stamp {
 		w.addCounterpart(&all, c, e)
 	case c.tracked:
 		w.addCounterpart(&all, c, e)
-	case n != nil && n.Kind() != jsondoc.Map && n.Kind() != jsondoc.Array && !c.isFilled(n, true):
+	case n != nil && !isContainer(n) && !c.isFilled(n, true):
 		all.add(mixed(effective(n, c.schema)))
 	}
-	if kind := n.Kind(); (kind == jsondoc.Map || kind == jsondoc.Array) && !c.isDefaultContainer(n) { // it may be of several places
+	if isContainer(n) && !c.isDefaultContainer(n) { // it may be of several places
 		all.add(mixed(effective(n, c.schema)))
 	}
 	for _, p := range w.watched {
@@ -64,6 +64,8 @@ func (w *walker) addCounterpart(all *stamp, c cursor, e *Entry) {
 		all.add(mixed(at))
 	case c.otherGiven || !fills(c.other, c.there):
 		all.add(mixed(at ^ mixed(effective(c.there, c.other))))
+	default:
+		all.addDefault()
 	}
 }
 
@@ -83,7 +85,9 @@ func (w *walker) addMember(all *stamp, m *Member, at scope, presence bool) {
 	n, err := find(from, m.Path)
 	w.note(err)
 	switch {
-	case n == nil || fills(m.Schema, n) || m.tags && !hasTags(n):
+	case n == nil || m.tags && !hasTags(n):
+	case fills(m.Schema, n):
+		all.addDefault()
 	case m.Shape:
 		sum, err := sumMembers(n, func([]byte, *jsondoc.Node) (uint64, bool) { return 0, true })
 		w.note(err)
@@ -142,10 +146,10 @@ func (w *walker) addWatched(all *stamp, p watched, c cursor) {
 
 // effective is the digest of a value without what its schema fills in.
 func effective(n *jsondoc.Node, s *crdschema.Node) uint64 {
-	switch kind := n.Kind(); {
-	case s == nil || kind != jsondoc.Map && kind != jsondoc.Array:
+	switch {
+	case s == nil || !isContainer(n):
 		return digest(n)
-	case kind == jsondoc.Array:
+	case n.Kind() == jsondoc.Array:
 		return digestElements(n, func(e *jsondoc.Node) uint64 { return effective(e, s.Items()) })
 	}
 	sum, err := sumMembers(n, func(name []byte, m *jsondoc.Node) (uint64, bool) {

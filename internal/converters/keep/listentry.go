@@ -62,7 +62,7 @@ func likeness(n *jsondoc.Node, c cursor) []mark {
 
 // leaves appends the marks of all leaves of a value. Name is the beginning of a hash of its name.
 func leaves(all []mark, name uint64, n *jsondoc.Node) []mark {
-	if kind := n.Kind(); kind != jsondoc.Map && kind != jsondoc.Array {
+	if !isContainer(n) {
 		return append(all, leafMark(name, n))
 	}
 	_ = n.Filter(func(member []byte, m jsondoc.Member) bool {

@@ -158,7 +158,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 func (r *restorer) judge(b *branch, n *jsondoc.Node, c cursor) {
 	if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid {
 		b.entry.of = c.claim(true)
-		b.unshown = b.entry.kind == isValue && !r.inputs(n, c, b.entry).any
+		b.unshown = b.entry.kind == isValue && r.inputs(n, c, b.entry).sum == 0 && !b.entry.inputs.isDefaults()
 		inside := c.computed || c.unit != nil && c.unit.Computed && c.unitAt < len(r.path)
 		if inside && !c.unknown() { // no converter makes what no schema knows
 			r.done.inside = append(r.done.inside, b.entry)
@@ -220,7 +220,9 @@ func (r *restorer) showsInputs(n *jsondoc.Node, c cursor, e *Entry) bool {
 }
 
 // isOf reports whether these are the inputs of an entry.
-func (s stamp) isOf(e *Entry, c cursor) bool { return s == e.inputs || s.ofObject(c) == e.inputs }
+func (s stamp) isOf(e *Entry, c cursor) bool {
+	return s.sum == e.inputs.sum || s.ofObject(c).sum == e.inputs.sum
+}
 
 func lastKeys(path Path) []Key {
 	if len(path) == 0 {

@@ -4,16 +4,22 @@ import (
 	"strconv"
 )
 
-// A stamp is a digest of what is shown, or says that nothing is.
+// A stamp is a digest of what is shown, or says that nothing is. The sum of defaults is 0.
 type stamp struct {
 	sum uint64
 	any bool
 }
 
+// isDefaults reports whether only what schemas fill in is shown.
+func (s stamp) isDefaults() bool { return s.any && s.sum == 0 }
+
 func stampOf(sum uint64) stamp { return stamp{sum, true} }
 
 // add adds the digest of another part, in any order.
 func (s *stamp) add(sum uint64) { s.sum, s.any = s.sum+sum, true }
+
+// addDefault adds a part that a schema fills in.
+func (s *stamp) addDefault() { s.any = true }
 
 func (s stamp) appendTo(dst []byte) []byte {
 	if !s.any {

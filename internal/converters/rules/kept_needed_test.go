@@ -23,7 +23,22 @@ func TestKeptValuesNeed(t *testing.T) {
 		"- {spoke: .spec.x, hub: '.spec.l[0].a'}\n- {spoke: .spec.y, hub: '.spec.l[0].b'}")
 	presence := two("{spec: {n: integer, is: 'boolean = false'}}", "{spec: {text: string}}",
 		"- {spoke: .spec.n, hub: .spec.text, codec: String}\n- {spoke: .spec.is, toSpoke: 'has(object.spec.text)'}")
+	modes := two("{spec: {policy: {mode: string}}}", `{spec: {apply: {mode: 'string = "Apply"'}}}`,
+		"- {spoke: .spec.policy.mode, hub: .spec.apply.mode, values: {All: Apply, None: Apply}}")
+	labelled := two("{spec: {a: 'boolean = false', o: {m: 'integer = 1'}}}", "{spec: {o: {m: 'integer = 1'}}}",
+		`- {spoke: .spec.a, hub: '.metadata.labels["x"]', values: {true: "true", false: ""}, omitEmpty: Hub, defaultFrom: schema}`)
+	for _, version := range []string{"v1beta1", "v1"} {
+		labelled = labelled.patched(version, "properties: {spec: {properties: {o: {default: {}}}}}")
+	}
 	rows{
+		"that the other version showed a default, so rules have not come to map it": {world: modes, steps: []step{
+			create("v1beta1", `{metadata: {uid: u}, spec: {policy: {mode: None}}}`), edit("v1", `{spec: {apply: null}}`),
+			shows("v1beta1", `{spec: {policy: {mode: None}}}`), rewritten("v1beta1"), shows("v1", `{spec: {}}`),
+		}},
+		"that there was nothing, where an object has defaults in a default": {world: labelled, steps: []step{
+			create("v1", `{metadata: {uid: u, labels: {x: ""}}}`), edit("v1beta1", `{spec: null}`), shows("v1beta1", `{}`),
+			rewritten("v1"), shows("v1beta1", `{}`),
+		}},
 		"that a condition decided, so rules have not come to map it": {world: presence, steps: []step{
 			create("v1beta1", `{spec: {}}`), annotated(map[string]string{"conversion.webhookd.io/v1.spec.text": `{"value":""}`}),
 			rewritten("v1"), shows("v1beta1", `{spec: {is: false}}`), rewritten("v1beta1"), shows("v1beta1", `{spec: {is: false}}`),

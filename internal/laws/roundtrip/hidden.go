@@ -99,6 +99,9 @@ func hidden(p nodes, s views, path string) gap {
 			return hiddenElement(p, s, path)
 		}
 	}
+	if byKey(p.n, s.now) != nil && isList(s.now) && isList(s.was) && isAbsent(s.shown) {
+		return hiddenElement(p, s, path) // an element that both have was not edited
+	}
 	if equal(s.now, s.shown) || isAbsent(s.was) && p.isDefault(s.now) {
 		return gap{}
 	}

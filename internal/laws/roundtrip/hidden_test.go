@@ -46,6 +46,8 @@ func TestHidden(t *testing.T) {
 		"an element with a key goes":               {was: `{"keyed":[{"name":"n","a":"b"}]}`, now: `{"keyed":[]}`, shown: `{"keyed":[]}`},
 		"but is still there":                       {was: `{"keyed":[{"name":"n"}]}`, now: `{"keyed":[]}`, shown: `{"keyed":[{"name":"n"}]}`, path: `.keyed["n"].name`},
 		"but its parts are still there":            {was: `{"keyed":[{"name":"n","a":"b"}]}`, now: `{}`, shown: `{"keyed":[{"name":"n","b":"kept"}]}`},
+		"an element goes, and another with it":     {was: `{"keyed":[{"name":"n"},{"name":"m"}]}`, now: `{"keyed":[{"name":"m"}]}`, shown: `{}`},
+		"an element comes and is not shown":        {was: `{"keyed":[]}`, now: `{"keyed":[{"name":"m"}]}`, shown: `{}`, path: `.keyed["m"]`},
 		"an element without a key is edited":       {was: `{"list":[{"a":"1","b":"2"}]}`, now: `{"list":[{"a":"1","b":"3"}]}`, shown: `{"list":[{"a":"kept","b":"3"}]}`},
 		"and that is hidden":                       {was: `{"list":[{"a":"1","b":"2"}]}`, now: `{"list":[{"a":"1","b":"3"}]}`, shown: `{"list":[{"a":"1","b":"2"}]}`, path: ".list[0]"},
 		"an element is another one":                {was: `{"list":[{"a":"1"}]}`, now: `{"list":[{"a":"2"}]}`, shown: `{"list":[{"a":"2"}]}`},
