@@ -119,7 +119,7 @@ laws: ## Hold random objects and random rules to the laws for minutes.
 	@$(GO) test -count=1 -timeout=60m $(TESTFLAGS) ./internal/converters/rules -objects=400 -combinations=120
 	@$(GO) test -count=1 -timeout=60m $(TESTFLAGS) ./internal/converters/rules/check -seeds=300
 	@$(GO) test -count=1 -timeout=60m $(TESTFLAGS) ./internal/converters/rules/transform -edits=400
-	@$(GO) test -count=1 -timeout=60m $(TESTFLAGS) ./internal/converters/rules/laws -example-objects=300
+	@$(GO) test -count=1 -timeout=60m $(TESTFLAGS) ./internal/converters/rules/laws -example-objects=300 -mutations=20
 
 ##@ Measure
 

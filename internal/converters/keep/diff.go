@@ -3,6 +3,7 @@ package keep
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
@@ -196,31 +197,46 @@ func (d *differ) absent(g *jsondoc.Node, c cursor) {
 	}
 }
 
-// newlyMapped reports whether all leaves of g come from kept values that returned in this
-// conversion although the other version showed nothing of them: the rules map them only by now.
+// newlyMapped reports whether g comes from kept values that returned in this conversion although
+// the other version showed nothing of them: the rules map them only by now.
 func (d *differ) newlyMapped(g *jsondoc.Node, c cursor) bool {
 	if len(d.Restored.newlyMapped) == 0 || c.conditional {
 		return false
 	}
+	all, some := d.newLeaves(g, c)
+	return all && some
+}
+
+// newLeaves reports whether all leaves of g are newly mapped or what rules fill in, and whether one
+// is newly mapped.
+func (d *differ) newLeaves(g *jsondoc.Node, c cursor) (all, some bool) {
+	switch {
+	case c.conditional:
+		return false, false
+	case g != nil && c.place != nil && c.place.Default != nil && isText(g, string(c.place.Default)):
+		return true, false
+	case d.mapsNewly(c):
+		return true, true
+	case g.Kind() != jsondoc.Map || d.isEmpty(g):
+		return false, false
+	}
+	all = true
+	d.note(g.Each(func(name string, m *jsondoc.Node) bool {
+		mapped, one := d.newLeaves(m, c.member(name, len(d.path)+1, g, nil))
+		all, some = mapped, some || one
+		return all
+	}))
+	return all, some
+}
+
+// mapsNewly reports whether a place that the value comes from is newly mapped.
+func (d *differ) mapsNewly(c cursor) bool {
 	if c.tracked && c.there != nil && d.Restored.newlyMapped[c.there] {
 		return true
 	}
-	if c.hasUnit() {
-		for i := range c.unit.other {
-			if d.Restored.newlyMaps(c.unitScope.there, c.unit.other[i].Path) {
-				return true
-			}
-		}
-	}
-	if g.Kind() != jsondoc.Map || d.isEmpty(g) {
-		return false
-	}
-	all := true
-	d.note(g.Each(func(name string, m *jsondoc.Node) bool {
-		all = d.newlyMapped(m, c.member(name, len(d.path)+1, g, nil))
-		return all
-	}))
-	return all
+	return c.hasUnit() && slices.ContainsFunc(c.unit.other, func(m Member) bool {
+		return d.Restored.newlyMaps(c.unitScope.there, m.Path)
+	})
 }
 
 // keep adds an entry for the path, with the digest of its inputs.

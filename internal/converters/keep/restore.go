@@ -56,7 +56,7 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // It takes time in proportion to the object and the entries, and memory from m. It fails if the
 // context is done, or for an object with too many members.
 func Restore(ctx context.Context, m *Memory, obj, x *jsondoc.Object, trace *Trace, kept []*Entry, l *Layout) (*Restored, error) {
-	r := &restorer{walker: newWalker(ctx, obj), trie: &m.trie, done: &Restored{}}
+	r := &restorer{walker: newWalker(ctx, obj), trie: &m.trie, stored: IsStored(x), done: &Restored{}}
 	t := r.trie.root(kept)
 	t.children = slices.DeleteFunc(t.children, func(k *branch) bool { return !k.restorable() })
 	r.visit(t, obj.Node, l.root(nil, x, trace))
@@ -70,8 +70,9 @@ func Restore(ctx context.Context, m *Memory, obj, x *jsondoc.Object, trace *Trac
 type restorer struct {
 	walker // of the object
 
-	trie *trie
-	done *Restored
+	trie   *trie
+	stored bool // x has all defaults
+	done   *Restored
 }
 
 // restorable removes from a branch of the root what conversions must not change. Of metadata it
@@ -145,7 +146,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 		}
 		r.push(child.step, m)
 		before := len(r.watched)
-		if m == nil {
+		if m == nil && !child.tags { // no labels are like empty ones
 			r.missing(next)
 		}
 		r.visit(child, m, next)
@@ -216,7 +217,11 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, c cursor) bool {
 // showsInputs reports whether the object that is converted shows the inputs of an entry. Fragments
 // of server-side apply, and so their managers, know of no uid.
 func (r *restorer) showsInputs(n *jsondoc.Node, c cursor, e *Entry) bool {
-	return r.inputs(n, c, e).isOf(e, c)
+	now := r.inputs(n, c, e)
+	if r.stored && e.inputs.isDefaults() && !now.any {
+		return false // a default goes with the object that it is in
+	}
+	return now.isOf(e, c)
 }
 
 // isOf reports whether these are the inputs of an entry.

@@ -30,10 +30,16 @@ func TestKeptValuesNeed(t *testing.T) {
 	for _, version := range []string{"v1beta1", "v1"} {
 		labelled = labelled.patched(version, "properties: {spec: {properties: {o: {default: {}}}}}")
 	}
+	labels := two("{spec: {}}", "{spec: {n: integer, m: integer}}", `- {spoke: '.metadata.labels["n"]', hub: .spec.n, codec: String}
+- {spoke: '.metadata.labels["m"]', hub: .spec.m, values: {a: 1}}`)
 	rows{
-		"that the other version showed a default, so rules have not come to map it": {world: modes, steps: []step{
+		"a label next to one that the other version cannot show": {world: labels, steps: []step{
+			create("v1", `{spec: {n: -5}}`), edit("v1beta1", `{metadata: {labels: {m: ""}}}`),
+			shows("v1beta1", `{metadata: {labels: {m: ""}}, spec: {}}`), shows("v1", `{spec: {n: -5}}`),
+		}},
+		"a default, unless it goes with the object that it is in": {world: modes, steps: []step{
 			create("v1beta1", `{metadata: {uid: u}, spec: {policy: {mode: None}}}`), edit("v1", `{spec: {apply: null}}`),
-			shows("v1beta1", `{spec: {policy: {mode: None}}}`), rewritten("v1beta1"), shows("v1", `{spec: {}}`),
+			shows("v1beta1", `{spec: {}}`), rewritten("v1beta1"), shows("v1", `{spec: {}}`),
 		}},
 		"that there was nothing, where an object has defaults in a default": {world: labelled, steps: []step{
 			create("v1", `{metadata: {uid: u, labels: {x: ""}}}`), edit("v1beta1", `{spec: null}`), shows("v1beta1", `{}`),

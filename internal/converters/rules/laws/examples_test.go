@@ -39,11 +39,21 @@ type example struct {
 	c       *syntax.Conversion
 }
 
-// findExamples returns those of the folders that directly hold a Conversion.
+// findExamples returns those of the examples.
 func findExamples(tb testing.TB) []*example {
 	tb.Helper()
+	all := conversionsIn(tb, *examplesFolder)
+	if len(all) < 15 {
+		tb.Errorf("%d examples with rules", len(all))
+	}
+	return all
+}
+
+// conversionsIn returns those of the folders below root that directly hold a Conversion.
+func conversionsIn(tb testing.TB, root string) []*example {
+	tb.Helper()
 	var all []*example
-	err := filepath.WalkDir(*examplesFolder, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
@@ -59,7 +69,7 @@ func findExamples(tb testing.TB) []*example {
 			}
 			if bytes.Contains(text, []byte("kind: Conversion\n")) {
 				e.sources = append(e.sources, rules.Source{Name: file, Text: text})
-			} else {
+			} else if filepath.Base(file) == "crd.yaml" {
 				e.crdText = text
 			}
 		}
@@ -80,9 +90,6 @@ func findExamples(tb testing.TB) []*example {
 	})
 	if err != nil {
 		tb.Fatal(err)
-	}
-	if len(all) < 15 {
-		tb.Errorf("%d examples with rules", len(all))
 	}
 	return all
 }
@@ -109,7 +116,12 @@ func (e *example) suite(tb testing.TB) roundtrip.Suite {
 	if findings = append(findings, checked...); len(findings) > 0 {
 		tb.Fatal(finding.Sort(findings))
 	}
-	s := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: e.crd, Seed: *lawsSeed, Stored: true, Hints: hints.Of(set.Conversions()[0])}
+	return lawsOf(set, e.crd)
+}
+
+// lawsOf returns the laws of the first kind of a set.
+func lawsOf(set *rules.Set, crd *crdschema.CRD) roundtrip.Suite {
+	s := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: crd, Seed: *lawsSeed, Stored: true, Hints: hints.Of(set.Conversions()[0])}
 	for _, bound := range set.Bound().Kinds {
 		s.Drops = append(s.Drops, hints.Drops(bound)...)
 	}
