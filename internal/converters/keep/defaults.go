@@ -42,7 +42,7 @@ func (c cursor) defaults() *Defaults {
 	if c.schema == nil {
 		return nil
 	}
-	d := &Defaults{null: c.schema.Nullable(), read: c.tracked || c.unit != nil || c.opaque || c.place != nil && c.place.Watch != nil}
+	d := &Defaults{null: c.schema.Nullable(), read: c.tracked || c.unit != nil || c.opaque || c.place != nil && (c.place.Watch != nil || c.place.Holds != nil)}
 	d.text, d.has = c.schema.Default()
 	switch c.schema.Kind() {
 	case crdschema.Array:

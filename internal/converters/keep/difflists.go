@@ -280,7 +280,7 @@ func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
 	if len(was) > maxElements || len(now) > maxElements || d.within >= maxNested {
 		return nil
 	}
-	of := d.inOrder(was, now)
+	of := d.inOrder(was, now, c.schema.Items())
 	if of == nil || c.place != nil && len(c.place.Picks) > 0 && !sameKeys(was, now, of, c.place.Keys) {
 		return nil
 	}
@@ -329,11 +329,11 @@ func (c cursor) unkeyedElement(index int, g, x, list *jsondoc.Node) cursor {
 }
 
 // inOrder returns the index in x of each element of g, which lacks some elements and some of their
-// parts, or nil.
-func (d *differ) inOrder(was, now []*jsondoc.Node) []int {
+// parts, or nil. S is the schema of the elements.
+func (d *differ) inOrder(was, now []*jsondoc.Node, s *crdschema.Node) []int {
 	of, i := make([]int, len(now)), 0
 	for j := range now {
-		for len(was) != len(now) && i < len(was) && !d.covers(was[i], now[j]) {
+		for len(was) != len(now) && i < len(was) && !d.covers(was[i], now[j], s) {
 			i++
 		}
 		if i == len(was) {
@@ -345,8 +345,9 @@ func (d *differ) inOrder(was, now []*jsondoc.Node) []int {
 	return of
 }
 
-// covers reports whether a value has all of another, with elements in their order.
-func (d *differ) covers(all, part *jsondoc.Node) bool {
+// covers reports whether a value has all of another but what its schema fills in, with elements in
+// their order.
+func (d *differ) covers(all, part *jsondoc.Node, s *crdschema.Node) bool {
 	switch {
 	case d.stopped():
 		return false
@@ -354,14 +355,14 @@ func (d *differ) covers(all, part *jsondoc.Node) bool {
 		covered := true
 		err := part.Each(func(name string, value *jsondoc.Node) bool {
 			other, err := all.Member(name)
-			covered = err == nil && other != nil && d.covers(other, value)
+			covered = err == nil && (fills(s.Property(name), value) || other != nil && d.covers(other, value, memberOf(s, name)))
 			return covered
 		})
 		return covered && err == nil
 	case all.Kind() == jsondoc.Array && part.Kind() == jsondoc.Array:
 		was, err := all.Elements()
 		now, errNow := part.Elements()
-		return err == nil && errNow == nil && d.inOrder(was, now) != nil
+		return err == nil && errNow == nil && d.inOrder(was, now, s.Items()) != nil
 	}
 	return same(all, part)
 }

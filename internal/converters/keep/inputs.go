@@ -38,6 +38,9 @@ func (w *walker) inputs(n *jsondoc.Node, c cursor, e *Entry) stamp {
 	if e.kind == isAbsent && c.place != nil {
 		w.addWatched(&all, watched{c.place.Watch, c.scope}, c)
 	}
+	if (e.kind == isAbsent || e.isPresence()) && c.place != nil {
+		w.addWatched(&all, watched{c.place.Holds, c.scope}, c)
+	}
 	return all
 }
 

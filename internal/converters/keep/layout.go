@@ -57,9 +57,9 @@ type Place struct {
 	// Unit has the places that belong together with this one. Their paths start at the next Scope
 	// above.
 	Unit *Unit
-	// Watch has the units that have places in this one, or whose expressions read whether it is
-	// there.
-	Watch []*Unit
+	// Watch has the units whose expressions read whether the place is there, and Holds those that
+	// have places in this one.
+	Watch, Holds []*Unit
 	// Default is what a rule fills in if the object around the place is there, as JSON, or nil.
 	Default []byte
 	// Scope says that paths of units start here: at the root, an element or a rule set.

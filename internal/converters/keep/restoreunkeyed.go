@@ -105,7 +105,9 @@ func (r *restorer) add(l *listEntry, n *jsondoc.Node, found *matchedList) {
 		}
 		at := -1
 		if k := sort.Search(len(l.elements), func(k int) bool { return l.elements[k].index > e.after }); k > 0 {
-			at = last[k-1]
+			if at = last[k-1]; at < 0 {
+				at = min(e.after, len(list)) - 1 // the element that it followed is gone
+			}
 		}
 		follow[at] = append(follow[at], e.value)
 	}

@@ -144,22 +144,23 @@ func (l *layouter) units(root *keep.Place, of *binding.Binding) {
 		}
 		for _, place := range u.Places[l.own] {
 			if p := placeOf(root, place.Path, of.Base[l.own]); place.Presence {
-				watch(p, unit)
+				p.Watch = withUnit(p.Watch, unit)
 			} else {
 				p.Unit = unit
 			}
 			for i := 1; i < len(place.Path); i++ {
-				watch(placeOf(root, place.Path[:i], of.Base[l.own]), unit)
+				p := placeOf(root, place.Path[:i], of.Base[l.own])
+				p.Holds = withUnit(p.Holds, unit)
 			}
 		}
 	}
 }
 
-// watch notes that a unit depends on whether there is something at a place.
-func watch(p *keep.Place, unit *keep.Unit) {
-	if !slices.Contains(p.Watch, unit) {
-		p.Watch = append(p.Watch, unit)
+func withUnit(units []*keep.Unit, unit *keep.Unit) []*keep.Unit {
+	if slices.Contains(units, unit) {
+		return units
 	}
+	return append(units, unit)
 }
 
 // listsOfFirst returns the lists in whose counterparts a unit has the first element: the other
