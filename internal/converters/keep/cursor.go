@@ -19,6 +19,7 @@ type cursor struct {
 	// there, or nil. Of opaque conversions, it is what the other version has at the same path.
 	tracked bool
 	there   *jsondoc.Node
+	thereIn *jsondoc.Node // what the counterpart is in
 	// thereBy is the path of the counterpart that a rule has for the place, or for one above it at
 	// depth thereAt. Without it the counterpart has the path of the place.
 	thereBy Path
@@ -88,6 +89,7 @@ func (c cursor) member(name string, depth int, shown, own *jsondoc.Node) cursor 
 	case !place.moved() && c.tracked:
 		next.other, next.tracked, _ = below(c.other, name, c.other == nil)
 		next.otherGiven = c.other.Property(name) == nil
+		next.thereIn = c.there
 		next.there, _ = c.there.Member(name)
 	}
 	next.inStatus = c.inStatus || c.level == 0 && name == "status"
@@ -187,6 +189,7 @@ func (c cursor) into(p *Place, depth int) cursor {
 		n, _ := find(c.scope.there, at.Path)
 		if !next.tracked || next.there == nil && n != nil {
 			next.tracked, next.there, next.other, next.thereBy, next.thereAt = true, n, at.Schema, at.Path, depth
+			next.thereIn, _ = find(c.scope.there, at.Path[:max(len(at.Path)-1, 0)])
 		}
 	}
 	return next

@@ -59,16 +59,17 @@ func (w *walker) listInputs(c cursor, length int) stamp {
 
 // addCounterpart adds what the other version has at the place.
 func (w *walker) addCounterpart(all *stamp, c cursor, e *Entry) {
-	if c.there == nil {
+	_, filled := c.other.Default()
+	if filled = filled && !c.otherGiven; c.there == nil && !filled {
 		return
 	}
 	switch at := append(slices.Clip(c.thereBy), w.path[c.thereAt:]...).hash(); {
+	case c.there == nil || filled && fills(c.other, c.there) && !e.isPresence():
+		all.addDefault(c.thereIn, at)
 	case e.isPresence():
 		all.add(mixed(at))
-	case c.otherGiven || !fills(c.other, c.there):
-		all.add(mixed(at ^ mixed(effective(c.there, c.other))))
 	default:
-		all.addDefault()
+		all.add(mixed(at ^ mixed(effective(c.there, c.other))))
 	}
 }
 
@@ -87,10 +88,13 @@ func (w *walker) addMember(all *stamp, m *Member, at scope, presence bool) {
 	}
 	n, err := find(from, m.Path)
 	w.note(err)
+	_, filled := m.Schema.Default()
 	switch {
+	case filled && (n == nil || fills(m.Schema, n)):
+		in, err := find(from, m.Path[:len(m.Path)-1])
+		w.note(err)
+		all.addDefault(in, m.sum)
 	case n == nil || m.tags && !hasTags(n):
-	case fills(m.Schema, n):
-		all.addDefault()
 	case m.Shape:
 		sum, err := sumMembers(n, func([]byte, *jsondoc.Node) (uint64, bool) { return 0, true })
 		w.note(err)

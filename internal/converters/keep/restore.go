@@ -56,7 +56,7 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // It takes time in proportion to the object and the entries, and memory from m. It fails if the
 // context is done, or for an object with too many members.
 func Restore(ctx context.Context, m *Memory, obj, x *jsondoc.Object, trace *Trace, kept []*Entry, l *Layout) (*Restored, error) {
-	r := &restorer{walker: newWalker(ctx, obj), trie: &m.trie, stored: IsStored(x), done: &Restored{}}
+	r := &restorer{walker: newWalker(ctx, obj), trie: &m.trie, done: &Restored{}}
 	t := r.trie.root(kept)
 	t.children = slices.DeleteFunc(t.children, func(k *branch) bool { return !k.restorable() })
 	r.visit(t, obj.Node, l.root(nil, x, trace))
@@ -70,9 +70,8 @@ func Restore(ctx context.Context, m *Memory, obj, x *jsondoc.Object, trace *Trac
 type restorer struct {
 	walker // of the object
 
-	trie   *trie
-	stored bool // x has all defaults
-	done   *Restored
+	trie *trie
+	done *Restored
 }
 
 // restorable removes from a branch of the root what conversions must not change. Of metadata it
@@ -159,7 +158,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 func (r *restorer) judge(b *branch, n *jsondoc.Node, c cursor) {
 	if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid {
 		b.entry.of = c.claim(true)
-		b.unshown = b.entry.kind == isValue && r.inputs(n, c, b.entry).sum == 0 && !b.entry.inputs.isDefaults()
+		b.unshown = b.entry.kind == isValue && r.isUnshown(n, c, b.entry)
 		inside := c.computed || c.unit != nil && c.unit.Computed && c.unitAt < len(r.path)
 		if inside && !c.unknown() { // no converter makes what no schema knows
 			r.done.inside = append(r.done.inside, b.entry)
@@ -172,6 +171,13 @@ func (r *restorer) judge(b *branch, n *jsondoc.Node, c cursor) {
 		b.inOrder = len(b.order.order) > 0 && r.hasAround(b.order.around, c) && b.order.inputs == r.orderOf(b, n)
 		b.added = len(b.order.added) > 0 && r.hasAround(b.order.around, c)
 	}
+}
+
+// isUnshown reports whether the other version shows nothing but defaults of a value, and showed
+// nothing when it was kept.
+func (r *restorer) isUnshown(n *jsondoc.Node, c cursor, e *Entry) bool {
+	now := r.inputs(n, c, e)
+	return now.sum == now.absent && (!e.inputs.any || c.inStatus)
 }
 
 // orderOf returns the digest of the order of a list's elements, without those that were not shown
@@ -217,16 +223,15 @@ func (r *restorer) counts(e *Entry, n *jsondoc.Node, c cursor) bool {
 // showsInputs reports whether the object that is converted shows the inputs of an entry. Fragments
 // of server-side apply, and so their managers, know of no uid.
 func (r *restorer) showsInputs(n *jsondoc.Node, c cursor, e *Entry) bool {
-	now := r.inputs(n, c, e)
-	if r.stored && e.inputs.isDefaults() && !now.any {
-		return false // a default goes with the object that it is in
-	}
-	return now.isOf(e, c)
+	return r.inputs(n, c, e).isOf(e, c)
 }
 
 // isOf reports whether these are the inputs of an entry.
 func (s stamp) isOf(e *Entry, c cursor) bool {
-	return s.sum == e.inputs.sum || s.ofObject(c).sum == e.inputs.sum
+	is := func(sum uint64) bool {
+		return sum == e.inputs.sum || sum-s.absent == e.inputs.sum && !e.inputs.isDefaults()
+	}
+	return is(s.sum) || is(s.ofObject(c).sum)
 }
 
 func lastKeys(path Path) []Key {

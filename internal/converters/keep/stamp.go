@@ -2,24 +2,34 @@ package keep
 
 import (
 	"strconv"
+
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A stamp is a digest of what is shown, or says that nothing is. The sum of defaults is 0.
 type stamp struct {
 	sum uint64
 	any bool
+	// absent is the part of the sum for places that have a default and are in nothing that is
+	// there. Schemas may have got them later.
+	absent uint64
 }
 
 // isDefaults reports whether only what schemas fill in is shown.
 func (s stamp) isDefaults() bool { return s.any && s.sum == 0 }
 
-func stampOf(sum uint64) stamp { return stamp{sum, true} }
+func stampOf(sum uint64) stamp { return stamp{sum: sum, any: true} }
 
 // add adds the digest of another part, in any order.
 func (s *stamp) add(sum uint64) { s.sum, s.any = s.sum+sum, true }
 
-// addDefault adds a part that a schema fills in.
-func (s *stamp) addDefault() { s.any = true }
+// addDefault adds a part that a schema fills in. It is in an object, or absent together with that.
+func (s *stamp) addDefault(in *jsondoc.Node, place uint64) {
+	if s.any = true; in.Kind() != jsondoc.Map {
+		sum := mixed(place ^ hash("absent"))
+		s.sum, s.absent = s.sum+sum, s.absent+sum
+	}
+}
 
 func (s stamp) appendTo(dst []byte) []byte {
 	if !s.any {

@@ -131,7 +131,7 @@ func showsAsItIs(version, members string) step {
 }
 
 // A manifest that leaves a computed field to the API server, which fills in its default, converts
-// without annotations: convert --in-place writes it. A value that is not the default is kept.
+// without annotations: rewrite writes it. A value that is not the default is kept.
 func TestManifestsKeepNoDefaults(t *testing.T) {
 	t.Parallel()
 	kind := two("{spec: {source: {type: 'string = \"Git\"', url: string}}}", "{spec: {source: {git: {url: string}}}}",

@@ -1,0 +1,42 @@
+package rules_test
+
+import "testing"
+
+// What an implementation of the documentation alone found (test/reference).
+func TestKeptValuesAsDocumented(t *testing.T) {
+	t.Parallel()
+	beside := two("{spec: {ax: string}}", "{spec: {a: {x: integer, k: string}}}",
+		"- {spoke: .spec.ax, hub: .spec.a.x, codec: DurationSeconds}\n- {hub: .spec.a.k}")
+	hosts := two("{spec: {hosts: [string]}}", "{spec: {hosts: [{name: string, k: string}]}}",
+		"- {spoke: '.spec.hosts[]', hub: '.spec.hosts[].name'}\n- {hub: '.spec.hosts[].k'}")
+	ports := two("{spec: {ports: [integer]}}", `{spec: {ports: [{port: integer, protocol: 'string = "TCP"'}]}}`,
+		"- {spoke: '.spec.ports[]', hub: '.spec.ports[].port'}\n- {hub: '.spec.ports[].protocol'}")
+	managed := two("{spec: {g: boolean, all: boolean}}", "{spec: {g: {all: 'boolean = false', rules: string}}}", `
+- spoke: {managed: .spec.g, all: .spec.all}
+  hub: {all: .spec.g.all, rules: .spec.g.rules}
+  toHub: |
+    !self.?managed.orValue(false) ? optional.none() :
+    self.?all.orValue(false) ? optional.of({"all": dyn(true)}) : optional.of({"all": dyn(false), "rules": "calico"})
+  toSpoke: '{"managed": optional.of(true), "all": self.?all}'`)
+	rows{
+		"a text that does not convert leaves its neighbour": {world: beside, steps: []step{
+			create("v1", `{spec: {a: {k: a}}}`), edit("v1beta1", `{spec: {ax: x}}`), shows("v1", `{spec: {a: {k: a}}}`),
+		}},
+		"an element that only one version shows stays in its place": {world: hosts, steps: []step{
+			create("v1", `{spec: {hosts: [{name: a}, {name: b}, {k: u}]}}`), edit("v1beta1", `{spec: {hosts: [a]}}`),
+			shows("v1", `{spec: {hosts: [{name: a}, {k: u}]}}`),
+		}},
+		"an element comes, and a default of the others is no edit": {world: ports, steps: []step{
+			create("v1", `{spec: {ports: [{port: 8080, protocol: UDP}, {protocol: UDP}]}}`), edit("v1beta1", `{spec: {ports: [8080, 3]}}`),
+			shows("v1", `{spec: {ports: [{port: 8080, protocol: UDP}, {protocol: UDP}, {port: 3, protocol: TCP}]}}`),
+		}},
+		"an object with a default comes next to the same old value": {world: managed, steps: []step{
+			create("v1beta1", `{spec: {all: false}}`), edit("v1", `{spec: {g: {all: false}}}`), shows("v1beta1", `{spec: {g: true, all: false}}`),
+			shows("v1", `{spec: {g: {all: false}}}`),
+		}},
+		"and next to another one, which it hides": {world: managed, steps: []step{
+			create("v1beta1", `{spec: {all: true}}`), edit("v1", `{spec: {g: {all: false}}}`), shows("v1beta1", `{spec: {g: true, all: false}}`),
+			rewritten("v1beta1"), shows("v1", `{spec: {g: {all: false}}}`),
+		}},
+	}.hold(t)
+}
