@@ -214,10 +214,19 @@ func startReplica(t *testing.T) (*replica, string) {
 	})
 	r.metrics.WatchCRDs(func() map[string]bool { return map[string]bool{"Widget.shop.example.com": true} })
 	r.metrics.RulesServed(1, "0123456789ab")
-	r.metrics.TLS().Reloaded(tlsreload.Event{NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 3, 0)})
+	r.metrics.Server().Draining()
+	r.metrics.Review().Stuck("Widget.shop.example.com", 1)
+	r.certificate()
 	admin := httptest.NewServer(r.metrics.Handler())
 	t.Cleanup(admin.Close)
 	return r, admin.Listener.Addr().String()
+}
+
+// certificate takes one over, and then has one that is broken and a folder that is not watched.
+func (r *replica) certificate() {
+	r.metrics.TLS().Reloaded(tlsreload.Event{NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 3, 0)})
+	r.metrics.TLS().Failed(io.ErrUnexpectedEOF)
+	r.metrics.TLS().WatchFailed(io.ErrUnexpectedEOF)
 }
 
 // load counts one event of each kind.
@@ -230,8 +239,11 @@ func (r *replica) load(ctx context.Context) {
 	})
 	r.metrics.Review().Panicked(ctx, review.Panic{Pair: pair})
 	r.metrics.Server().Panicked("string", nil)
+	r.metrics.Server().CutOff("idle")
+	r.metrics.Server().HandshakeFailed("closed", "")
 	r.metrics.ConfigReloaded(nil)
-	r.metrics.RulesRead(0)
+	r.metrics.RulesRead(1)
+	r.certificate()
 	r.dropped.Add(1)
 }
 
