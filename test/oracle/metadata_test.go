@@ -10,6 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 )
 
 // full is an object with all that metadata may hold, and more.
@@ -75,10 +77,10 @@ func TestLabelsAndAnnotations(t *testing.T) {
 			w := serve(t, tlstest.NewCA(t, "oracle"), func(s *setup) {
 				s.kinds = []converters.Kind{newKind("Marked", tt.convert)}
 			})
-			for _, r := range routes() {
-				got, err := w.client().Converter(t, madeUp("Marked"), madeUpVersions(), r.hook(w)).To(full(t, "Marked"), "v2")
+			for name, hook := range map[string]apiclient.Hook{"service v1": w.byService("v1"), "URL v1beta1": w.byURL("v1beta1")} {
+				got, err := w.client().Converter(t, madeUp("Marked"), madeUpVersions(), hook).To(full(t, "Marked"), "v2")
 				if err != nil {
-					t.Fatalf("%s: %v", r.name, err)
+					t.Fatalf("%s: %v", name, err)
 				}
 				want := full(t, "Marked").Object
 				want["apiVersion"] = group + "/v2"
@@ -89,7 +91,7 @@ func TestLabelsAndAnnotations(t *testing.T) {
 					}
 				}
 				if diff := cmp.Diff(want, content(t, got)); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", r.name, diff)
+					t.Errorf("%s (-want +got):\n%s", name, diff)
 				}
 			}
 		})
