@@ -156,7 +156,7 @@ func TestInvariantI6UntouchedTextIsVerbatim(t *testing.T) {
 		fmt.Fprintf(&all, ",%q:%s", name, literal)
 	}
 	same := `{"apiVersion":"example.com/v1","kind":"Widget","spec":{"old":1` + all.String() + `}}`
-	other := widget(`"metadata":{"x":0`+all.String()+`}`, `"spec":{"old":1`+all.String()+`}`, `"status":{"x":0`+all.String()+`}`)
+	other := widget(`"metadata":{"x":0`+all.String()+`}`, `"spec":{"old":1`+all.String()+`}`, `"status":{"list":[{"x":0`+all.String()+`}]}`)
 	want := strings.Replace(other, "v1beta1", "v1", 1)
 	want = strings.Replace(want, `"old":1,`, ``, 1)
 	want = strings.Replace(want, `},"status"`, `,"new":"v1"},"status"`, 1)
