@@ -12,11 +12,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // FuzzScan compares the scanner with encoding/json, jsontext and sigs.k8s.io/json: the texts it
 // accepts, and the positions of names and values. A walk over valid text finds the same ones.
 func FuzzScan(f *testing.F) {
+	cases := hostile.Cases()
+	for i := range cases {
+		if text := cases[i].Request.Body(); cases[i].Set == hostile.Syntax && len(text) < 1<<16 {
+			f.Add([]byte(text))
+		}
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		accepted, disagreement := verdict(text)
 		if disagreement != "" {
