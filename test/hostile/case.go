@@ -34,7 +34,7 @@ func Figures() []Figure {
 		{Sizes, 24},
 		{Raw, 48},
 		{TLS, 32},
-		{Files, 40},
+		{Files, 36},
 	}
 }
 
