@@ -70,12 +70,3 @@ func content(t *testing.T, obj runtime.Object) map[string]any {
 	}
 	return u.Object
 }
-
-// set is obj.Set for a JSON text.
-func set(obj *jsondoc.Object, text string, path ...string) error {
-	v, err := jsondoc.RawValue([]byte(text))
-	if err != nil {
-		return err
-	}
-	return obj.Set(v, path...)
-}
