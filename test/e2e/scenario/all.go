@@ -53,7 +53,6 @@ func All() []Scenario {
 		{Name: "MixedStoredVersions", Run: MixedStoredVersions},
 		{Name: "MigratedByCommand", Run: MigratedByCommand},
 		{Name: "Killed", Run: Killed},
-		{Name: "Rotated", Run: Rotated},
 		{Name: "Upgraded", Run: Upgraded},
 		{Name: "Volume", Run: Volume},
 		{Name: "VolumeByRules", Run: byRules(Volume), Needs: Needs{NoCache: true}},
