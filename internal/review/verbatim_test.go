@@ -50,23 +50,6 @@ func touch(_ context.Context, obj *jsondoc.Object, _, to string) error {
 	return obj.Remove("spec", "old")
 }
 
-// A moved value keeps its text.
-func TestVerbatimWhenMoved(t *testing.T) {
-	t.Parallel()
-	move := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
-		_, err := obj.Move([]string{"spec", "a"}, []string{"spec", "nested", "b"})
-		return err
-	}
-	for name, literal := range literals() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			object := widget(`"metadata":{}`, `"spec":{"a":`+literal+`}`)
-			ask(t, newReviewer(t, move, review.Hooks{}), request(object)).wantObjects(t,
-				`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{},"spec":{"nested":{"b":`+literal+`}}}`)
-		})
-	}
-}
-
 // The text of the request is not changed, and the answer does not share its memory.
 func TestVerbatimRequest(t *testing.T) {
 	t.Parallel()
