@@ -216,7 +216,11 @@ type panel struct {
 // A board is what the tests use of the dashboard.
 type board struct {
 	Templating struct {
-		List []struct{ Name, Type, Definition string } `json:"list"`
+		List []struct {
+			Name       string `json:"name"`
+			Type       string `json:"type"`
+			Definition string `json:"definition"`
+		} `json:"list"`
 	} `json:"templating"`
 	Panels []panel `json:"panels"`
 }
