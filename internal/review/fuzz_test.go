@@ -58,8 +58,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-// No body causes a panic; every answer is 200 with a review that the API server accepts, or 400 with
-// a Status, and the same each time.
+// No body causes a panic; every answer is 200 with a review that the API server accepts, or 400
+// with a Status, and the same each time.
 func FuzzHandler(f *testing.F) {
 	seeds(f)
 	h := review.NewHandler(fuzzed(f))

@@ -141,8 +141,8 @@ func (p *prometheusServer) wantAlerts(t *testing.T, r chart.Rendering) {
 	}
 }
 
-// underLoad starts two replicas with other rules, one of which drains, and a fake kube-apiserver. It
-// returns them as targets for Prometheus. They end with the test.
+// underLoad starts two replicas with other rules, one of which drains, and a fake kube-apiserver.
+// It returns them as targets for Prometheus. They end with the test.
 func underLoad(t *testing.T) map[string]string {
 	t.Helper()
 	one, atOne := startReplica(t, "0123456789ab")

@@ -178,8 +178,8 @@ func (o ordinary) writes(t *testing.T) []ordinaryWrite {
 	if o.mode == crdguard.Validate {
 		return all
 	}
-	// The API server looks who owns what before the policy puts back what the request takes away. So
-	// once, the manager that set a field of the other version stops owning it.
+	// The API server looks who owns what before the policy puts back what the request takes away.
+	// So once, the manager that set a field of the other version stops owning it.
 	bare := func(obj *unstructured.Unstructured) error {
 		obj.SetAnnotations(nil)
 		return update(editor, nil, nil)(obj)

@@ -11,8 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// scenarios runs the scenario of load of test/e2e, as only kube-apiserver limits load. The others run
-// on the small API server there, which has the same code for custom resources.
+// scenarios runs the scenario of load of test/e2e, as only kube-apiserver limits load. The others
+// run on the small API server there, which has the same code for custom resources.
 // CONTROLPLANE_SCENARIOS of the environment is a regular expression of others.
 func scenarios(t *testing.T, p *plane.Plane) {
 	t.Helper()

@@ -51,7 +51,7 @@ func posterFrom(t *testing.T, address, addr string, config *tls.Config) *poster 
 type crowd struct {
 	count int
 	do    deed
-	// far: the client beside it has another address. Otherwise it has one kept connection of the
+	// far: the client next to it has another address. Otherwise it has one kept connection of the
 	// same address, and new ones of another.
 	far bool
 }
@@ -160,7 +160,8 @@ func again(body []byte) deed {
 			if err != nil {
 				return err
 			}
-			// 400 is for an object with more members than any has, and for a string that is too long.
+			// 400 is for an object with more members than any has, and for a string that is too
+			// long.
 			if !slices.Contains([]int{http.StatusOK, http.StatusTooManyRequests, http.StatusRequestEntityTooLarge, http.StatusBadRequest}, code) {
 				t.Errorf("answer %d", code)
 			}
@@ -196,8 +197,8 @@ func slowly(head, piece string, every time.Duration) deed {
 	}
 }
 
-// slowBodies are a mix: bodies that come quickly and then stop, those just below the size that has a
-// share of its own, and what took the whole budget when a body was charged by its promise.
+// slowBodies are a mix: bodies that come quickly and then stop, those just below the size that has
+// a share of its own, and what took the whole budget when a body was charged by its promise.
 func slowBodies() deed {
 	deeds := make([]deed, 0, 6)
 	for _, b := range []struct{ promised, atOnce, perTick int }{
