@@ -2,7 +2,6 @@ package review_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -141,36 +140,6 @@ func TestHandlerRefuses(t *testing.T) {
 	}
 }
 
-// The largest legal review arrives complete, and so does the answer.
-func TestHandlerOverHTTP(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(review.NewHandler(newReviewer(t, touch, review.Hooks{})))
-	defer server.Close()
-	client := server.Client()
-	defer client.CloseIdleConnections()
-	for _, size := range []int{0, 1, 4 << 10, 64 << 10, 1 << 20, 8 << 20} {
-		object := widget(`"metadata":{}`, `"spec":{"text":"`+strings.Repeat("x", size)+`"}`)
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(string(request(object))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := decode(t, text)
-		if res.TransferEncoding != nil || res.StatusCode != http.StatusOK {
-			t.Errorf("%d bytes: status %d, encoding %v", size, res.StatusCode, res.TransferEncoding)
-		}
-		got.wantObjects(t, strings.Replace(strings.Replace(object, "v1beta1", "v1", 1), `"}}`, `","new":"v1"}}`, 1))
-	}
-}
-
 // goneWriter is the ResponseWriter of a client that has gone.
 type goneWriter struct{ header http.Header }
 
@@ -197,14 +166,4 @@ func TestHandlerClientGone(t *testing.T) {
 			t.Errorf("%d afterwards", again.code)
 		}
 	}
-}
-
-// The converter gets the request's context, so it ends with the client or the deadline.
-func TestHandlerContext(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	h := review.NewHandler(newReviewer(t, nothing, review.Hooks{}))
-	got := send(h, httptest.NewRequestWithContext(ctx, http.MethodPost, "/", bytes.NewReader(request(named("a")))))
-	decode(t, got.body).wantFailed(t, late)
 }

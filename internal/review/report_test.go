@@ -95,12 +95,3 @@ func TestHooksGetTheConvertersReport(t *testing.T) {
 		})
 	}
 }
-
-// Without hooks nothing is reported, and nothing else changes.
-func TestConvertersReportWithoutHooks(t *testing.T) {
-	t.Parallel()
-	a := ask(t, newReviewer(t, noting, review.Hooks{}), request(named("unknown"), named("costly"), named("kept")))
-	if a.status != "Success" || len(a.objects) != 3 {
-		t.Errorf("got %+v", a)
-	}
-}

@@ -2,11 +2,9 @@ package review_test
 
 import (
 	"context"
-	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/review"
 )
@@ -52,53 +50,6 @@ func touch(_ context.Context, obj *jsondoc.Object, _, to string) error {
 	return obj.Remove("spec", "old")
 }
 
-// Text that no converter touches is returned unchanged, wherever it is.
-func TestVerbatim(t *testing.T) {
-	t.Parallel()
-	for name, literal := range literals() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for place, object := range map[string]string{
-				"next to it":    widget(`"metadata":{}`, `"status":`+literal, `"spec":{"old":1,"a":1}`),
-				"in the parent": widget(`"metadata":{}`, `"spec":{"before":`+literal+`,"old":1,"after":`+literal+`}`),
-				"in a list":     widget(`"metadata":{}`, `"items":[`+literal+`,`+literal+`]`, `"spec":{"old":[`+literal+`],"a":1}`),
-				"in metadata":   widget(`"metadata":{"x":`+literal+`}`, `"spec":{"a":1}`),
-			} {
-				want := strings.Replace(object, "v1beta1", "v1", 1)
-				ask(t, newReviewer(t, nothing, review.Hooks{}), request(object)).wantObjects(t, want)
-
-				old := `"old":1,`
-				if place == "in a list" {
-					old = `"old":[` + literal + `],`
-				}
-				want = strings.Replace(want, old, "", 1)
-				want = want[:len(want)-2] + `,"new":"v1"}}`
-				ask(t, newReviewer(t, touch, review.Hooks{}), request(object)).wantObjects(t, want)
-
-				ask(t, newReviewer(t, touch, review.Hooks{}), request(strings.Replace(object, "v1beta1", "v1", 1))).
-					wantObjects(t, strings.Replace(object, "v1beta1", "v1", 1))
-			}
-		})
-	}
-}
-
-// A moved value keeps its text.
-func TestVerbatimWhenMoved(t *testing.T) {
-	t.Parallel()
-	move := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
-		_, err := obj.Move([]string{"spec", "a"}, []string{"spec", "nested", "b"})
-		return err
-	}
-	for name, literal := range literals() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			object := widget(`"metadata":{}`, `"spec":{"a":`+literal+`}`)
-			ask(t, newReviewer(t, move, review.Hooks{}), request(object)).wantObjects(t,
-				`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{},"spec":{"nested":{"b":`+literal+`}}}`)
-		})
-	}
-}
-
 // The text of the request is not changed, and the answer does not share its memory.
 func TestVerbatimRequest(t *testing.T) {
 	t.Parallel()
@@ -133,33 +84,5 @@ func TestVerbatimDestination(t *testing.T) {
 	}
 	if !strings.HasSuffix(string(alone), "}\n") {
 		t.Errorf("no line end: %q", alone)
-	}
-}
-
-// The same request always gets the same answer.
-func TestVerbatimDeterministic(t *testing.T) {
-	t.Parallel()
-	convert := all(touch, set(`"1"`, "metadata", "annotations", "k"), converters.Func(failNamed))
-	r := newReviewer(t, convert, review.Hooks{})
-	bodies := [][]byte{
-		request(named("a"), metadata(fullMeta), named("c")), request(named("bad"), named("bad"), `1`), request(), request(metadata(fullMeta)),
-	}
-	want := make([]string, 0, len(bodies))
-	for _, body := range bodies {
-		text, err := newReviewer(t, convert, review.Hooks{}).Review(t.Context(), nil, body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, string(text))
-	}
-	for i := range 100 {
-		body := bodies[i%len(bodies)]
-		if i%10 == 0 {
-			runtime.GC()
-		}
-		text, err := r.Review(t.Context(), nil, body)
-		if err != nil || string(text) != want[i%len(bodies)] {
-			t.Fatalf("%v\n%s\n%s", err, text, want[i%len(bodies)])
-		}
 	}
 }

@@ -16,67 +16,6 @@ import (
 
 func clientUsage() []x509.ExtKeyUsage { return []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }
 
-func caFile(t *testing.T, ca *tlstest.CA) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "client-ca.crt")
-	writeFile(t, path, ca.PEM)
-	return path
-}
-
-func TestClientCertificates(t *testing.T) {
-	t.Parallel()
-	ca, stranger := tlstest.NewCA(t, "ca"), tlstest.NewCA(t, "stranger")
-	dir, file := secretDir(t, ca.Issue(t, tlstest.Leaf{})), caFile(t, ca)
-	names := []string{"front-proxy-client", "proxy.example.com", "spiffe://example.com/proxy"}
-	anyone := listen(t, open(t, Options{Dir: dir, ClientCAFile: file}).TLSConfig(tls.VersionTLS12))
-	named := listen(t, open(t, Options{Dir: dir, ClientCAFile: file, ClientNames: names}).TLSConfig(tls.VersionTLS12))
-
-	issue := func(by *tlstest.CA, leaf tlstest.Leaf) *tlstest.Pair {
-		if leaf.Hosts == nil {
-			leaf.Hosts = []string{}
-		}
-		if leaf.Usage == nil {
-			leaf.Usage = clientUsage()
-		}
-		p := by.Issue(t, leaf)
-		return &p
-	}
-	for _, test := range []struct {
-		name   string
-		addr   string
-		client *tlstest.Pair
-		ok     bool
-	}{
-		{"any name of the CA", anyone, issue(ca, tlstest.Leaf{CommonName: "anyone"}), true},
-		{"none, as kube-apiserver", anyone, nil, false},
-		{"another CA", anyone, issue(stranger, tlstest.Leaf{CommonName: "anyone"}), false},
-		{"a server's certificate", anyone, issue(ca, tlstest.Leaf{Usage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}), false},
-		{"expired", anyone, issue(ca, tlstest.Leaf{NotAfter: time.Now().Add(-time.Minute)}), false},
-		{"allowed common name", named, issue(ca, tlstest.Leaf{CommonName: "front-proxy-client"}), true},
-		{"allowed DNS name", named, issue(ca, tlstest.Leaf{Hosts: []string{"other.example.com", "proxy.example.com"}}), true},
-		{"allowed URI", named, issue(ca, tlstest.Leaf{URIs: []string{"spiffe://example.com/proxy"}}), true},
-		{"name not allowed", named, issue(ca, tlstest.Leaf{CommonName: "front-proxy-client2", Hosts: []string{"a.proxy.example.com"}}), false},
-		{"no name", named, issue(ca, tlstest.Leaf{}), false},
-		{"allowed name of another CA", named, issue(stranger, tlstest.Leaf{CommonName: "front-proxy-client"}), false},
-		{"none where names are asked for", named, nil, false},
-	} {
-		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-			t.Run(test.name+", "+tls.VersionName(version), func(t *testing.T) {
-				t.Parallel()
-				config := &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost", MaxVersion: version}
-				if test.client != nil {
-					// Send it even if the server's list of CAs does not ask for it.
-					cert := test.client.TLS(t)
-					config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &cert, nil }
-				}
-				if _, err := dial(t.Context(), test.addr, config); (err == nil) != test.ok {
-					t.Errorf("accepted: %t (%v), want %t", err == nil, err, test.ok)
-				}
-			})
-		}
-	}
-}
-
 // The client CA is reloaded like the key pair, wherever it is, and a bad one is refused.
 func TestClientCAReloads(t *testing.T) {
 	t.Parallel()

@@ -54,16 +54,6 @@ func TestPolicyOfTheCertificatesIsAccepted(t *testing.T) {
 	}
 }
 
-// Objects of a CRD that was applied without a caBundle, as from Git, cannot be read until the Job
-// has run, so it runs every few minutes.
-func TestTheJobOfTheCertificatesComesSoon(t *testing.T) {
-	t.Parallel()
-	r := render(t, values(t, "tls: {mode: selfManaged}"), nil)
-	if got := at(t, object(t, r, "CronJob", chart.ReleaseName+"-certs"), "spec", "schedule"); got != "*/10 * * * *" {
-		t.Errorf("the schedule is %s", got)
-	}
-}
-
 // policyOf reads the arguments of certs ensure.
 func policyOf(t *testing.T, args []string) *selfmanaged.Policy {
 	t.Helper()

@@ -201,7 +201,9 @@ type panel struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	Targets     []struct {
-		Expr string `json:"expr"`
+		RefID        string `json:"refId"`
+		Expr         string `json:"expr"`
+		LegendFormat string `json:"legendFormat"`
 	} `json:"targets"`
 	GridPos struct {
 		H int `json:"h"`
@@ -211,22 +213,55 @@ type panel struct {
 	} `json:"gridPos"`
 }
 
-// The dashboard uses only existing metrics and all of webhookd's, and its panels do not overlap.
-func TestDashboard(t *testing.T) {
-	t.Parallel()
+// A board is what the tests use of the dashboard.
+type board struct {
+	Templating struct {
+		List []struct {
+			Name       string `json:"name"`
+			Type       string `json:"type"`
+			Definition string `json:"definition"`
+		} `json:"list"`
+	} `json:"templating"`
+	Panels []panel `json:"panels"`
+}
+
+func readDashboard(t *testing.T) (string, board) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(chart.Dir, "dashboards", "webhookd.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var dashboard struct {
-		Panels []panel `json:"panels"`
-	}
-	if err := json.Unmarshal(text, &dashboard); err != nil {
+	var b board
+	if err := json.Unmarshal(text, &b); err != nil {
 		t.Fatal(err)
 	}
+	return string(text), b
+}
+
+// labelValues splits label_values(SELECTOR, LABEL), the definition of a variable.
+func labelValues(definition string) (selector, label string, found bool) {
+	m := regexp.MustCompile(`^label_values\((.+), (\w+)\)$`).FindStringSubmatch(definition)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], m[2], true
+}
+
+// The dashboard uses only existing metrics and all of webhookd's, and its panels do not overlap.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	text, board := readDashboard(t)
 	known := knownMetrics(t)
+	for _, v := range board.Templating.List {
+		if selector, label, found := labelValues(v.Definition); v.Type == "query" {
+			query(t, known, "count("+selector+")")
+			if !found || !slices.Contains([]string{"namespace", "job"}, label) {
+				t.Errorf("variable %s: %s", v.Name, v.Definition)
+			}
+		}
+	}
 	ids, room := map[int]bool{}, map[[2]int]string{}
-	for _, p := range dashboard.Panels {
+	for _, p := range board.Panels {
 		if ids[p.ID] || p.Type != "row" && (p.Title == "" || p.Description == "" || len(p.Targets) == 0) {
 			t.Errorf("panel %d %q: duplicate number, or a missing field", p.ID, p.Title)
 		}
@@ -239,17 +274,22 @@ func TestDashboard(t *testing.T) {
 				room[[2]int{x, y}] = p.Title
 			}
 		}
+		refs := map[string]bool{}
 		for _, target := range p.Targets {
+			if target.RefID == "" || refs[target.RefID] {
+				t.Errorf("panel %q: refId %q is empty or not unique", p.Title, target.RefID)
+			}
+			refs[target.RefID] = true
 			query(t, known, strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"))
 		}
 	}
 	for name := range known {
-		if strings.HasPrefix(name, "webhookd_") && !strings.Contains(string(text), name) {
+		if strings.HasPrefix(name, "webhookd_") && !strings.Contains(text, name) {
 			t.Errorf("no panel shows %s", name)
 		}
 	}
 	configMap := object(t, render(t, values(t, "metrics: {dashboard: {enabled: true}}"), nil), "ConfigMap", "webhookd-dashboard")
-	if got := at(t, configMap, "data", "webhookd.json"); strings.TrimSpace(got) != strings.TrimSpace(string(text)) {
+	if got := at(t, configMap, "data", "webhookd.json"); strings.TrimSpace(got) != strings.TrimSpace(text) {
 		t.Error("the dashboard in the ConfigMap differs from the file")
 	}
 }

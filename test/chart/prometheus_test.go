@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/scrape"
+	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/tsdb"
 
 	"github.com/crdconvert/webhookd/test/chart"
@@ -24,7 +25,7 @@ import (
 
 // A prometheusServer is Prometheus' own scraper, database and engine in this process.
 type prometheusServer struct {
-	db     *tsdb.DB
+	db     storage.Queryable
 	engine *promql.Engine
 }
 
@@ -103,8 +104,13 @@ func scrapeConfig(t *testing.T, r chart.Rendering, native bool) string {
 // query evaluates an expression now, with the variables of the dashboard set for one release.
 func (p *prometheusServer) query(ctx context.Context, t *testing.T, expression string) promql.Vector {
 	t.Helper()
+	return p.queryAt(ctx, t, expression, time.Now())
+}
+
+func (p *prometheusServer) queryAt(ctx context.Context, t *testing.T, expression string, at time.Time) promql.Vector {
+	t.Helper()
 	expression = strings.NewReplacer("$namespace", chart.Namespace, "$job", chart.ReleaseName, "$__rate_interval", "5s").Replace(expression)
-	q, err := p.engine.NewInstantQuery(ctx, p.db, nil, expression, time.Now())
+	q, err := p.engine.NewInstantQuery(ctx, p.db, nil, expression, at)
 	if err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}

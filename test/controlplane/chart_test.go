@@ -11,6 +11,8 @@ import (
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
+const labelOfHelm = "app.kubernetes.io/name=webhookd"
+
 // A chartMode is a way to install the chart. What it installs is run by a node.
 type chartMode struct {
 	name   string

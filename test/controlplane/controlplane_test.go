@@ -7,7 +7,7 @@ import (
 )
 
 // TestControlPlane runs its parts on one control plane, in an order that matters: the controllers
-// start late, see Migration. A part can be run alone: -run TestControlPlane/Kubectl.
+// start late, see MigrateCommand. A part can be run alone: -run TestControlPlane/Kubectl.
 func TestControlPlane(t *testing.T) {
 	p := plane.Start(t)
 	for _, part := range []struct {
@@ -17,7 +17,6 @@ func TestControlPlane(t *testing.T) {
 		{"Wire", wire},
 		{"Defaults", defaults},
 		{"Kubectl", kubectl},
-		{"Fragment", fragment},
 		{"Rules", rules},
 		{"RBAC", rbac},
 		{"Plugin", plugin},
@@ -25,13 +24,11 @@ func TestControlPlane(t *testing.T) {
 		{"Failures", failures},
 		{"Never", never},
 		{"Scenarios", scenarios},
-		{"Migration", migration},
 		{"MigrateCommand", migrateCommand},
 		{"Guard", guard},
 		{"ConversionGuard", guardConversion},
 		{"Gate", gate},
 		{"Away", away},
-		{"Helm", helm},
 		{"Tutorial", tutorial},
 		{"Charts", charts},
 	} {

@@ -9,7 +9,7 @@ import (
 
 // defaults holds that the control plane has what a cluster has by default, PodSecurity and priority
 // and fairness, and that Services have addresses of the range that is this machine's own. That RBAC
-// is on is shown by the part of that name, and what PodSecurity does by Helm.
+// is on is shown by the part of that name.
 func defaults(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	address, err := netip.ParseAddrPort(env(p).Address(t))

@@ -185,73 +185,53 @@ func (g *gated) refused(t *testing.T) {
 	g.create(t, "v1", name, "{spec: {size: 1}}")
 	before := g.get(t, "v1", name)
 	at, dry := g.At("v1"), []string{metav1.DryRunAll}
-	apply := metav1.ApplyOptions{FieldManager: "applier", Force: true}
 	for _, tt := range []struct{ to, path string }{{"v1beta1", ".spec.big"}, {"v1alpha1", ".spec.both"}, {"v1beta1", ".status.report"}} {
 		of, field, _ := strings.Cut(strings.TrimPrefix(tt.path, "."), ".")
 		fields := fmt.Sprintf("{%s: {%s: %s}}", of, field, tooBig())
 		patch := fmt.Sprintf(`{%q:{%q:%q}}`, of, field, tooBig())
 		jsonPatch := fmt.Sprintf(`[{"op":"add","path":"/%s","value":{%q:%q}}]`, of, field, tooBig())
 		var subresource []string
+		if of == "status" {
+			subresource = []string{of}
+		}
+		patched := func(kind types.PatchType, text string, dryRun []string) func(string) error {
+			return func(name string) error {
+				_, err := at.Patch(t.Context(), name, kind, []byte(text), metav1.PatchOptions{DryRun: dryRun}, subresource...)
+				return err
+			}
+		}
+		applied := func(dryRun []string) func(string) error {
+			return func(name string) error {
+				o := metav1.ApplyOptions{FieldManager: "applier", Force: true, DryRun: dryRun}
+				_, err := at.Apply(t.Context(), name, g.Object(t, "v1", name, fields), o, subresource...)
+				return err
+			}
+		}
+		created := func(dryRun []string) func(string) error {
+			return func(name string) error {
+				_, err := at.Create(t.Context(), g.Object(t, "v1", name, fields), metav1.CreateOptions{DryRun: dryRun})
+				return err
+			}
+		}
 		writes := map[string]func(name string) error{
-			"merge patch": func(name string) error {
-				_, err := at.Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresource...)
-				return err
-			},
-			"JSON patch": func(name string) error {
-				_, err := at.Patch(t.Context(), name, types.JSONPatchType, []byte(jsonPatch), metav1.PatchOptions{}, subresource...)
-				return err
-			},
-			"dry run of a patch": func(name string) error {
-				_, err := at.Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{DryRun: dry}, subresource...)
+			"merge patch": patched(types.MergePatchType, patch, nil), "dry run of a patch": patched(types.MergePatchType, patch, dry),
+			"JSON patch": patched(types.JSONPatchType, jsonPatch, nil), "apply": applied(nil), "dry run of an apply": applied(dry),
+			"update": func(name string) error {
+				obj := g.Object(t, "v1", name, fields)
+				obj.SetResourceVersion(before.GetResourceVersion())
+				_, err := at.Update(t.Context(), obj, metav1.UpdateOptions{}, subresource...)
 				return err
 			},
 		}
-		if of == "status" {
-			subresource = []string{"status"}
-			writes["update"] = func(name string) error {
-				obj := g.Object(t, "v1", name, fields)
-				obj.SetResourceVersion(before.GetResourceVersion())
-				_, err := at.UpdateStatus(t.Context(), obj, metav1.UpdateOptions{})
-				return err
-			}
-			writes["apply"] = func(name string) error {
-				_, err := at.ApplyStatus(t.Context(), name, g.Object(t, "v1", name, fields), apply)
-				return err
-			}
-		} else {
-			writes["update"] = func(name string) error {
-				obj := g.Object(t, "v1", name, fields)
-				obj.SetResourceVersion(before.GetResourceVersion())
-				_, err := at.Update(t.Context(), obj, metav1.UpdateOptions{})
-				return err
-			}
-			writes["apply"] = func(name string) error {
-				_, err := at.Apply(t.Context(), name, g.Object(t, "v1", name, fields), apply)
-				return err
-			}
-			writes["dry run of an apply"] = func(name string) error {
-				o := apply
-				o.DryRun = dry
-				_, err := at.Apply(t.Context(), name, g.Object(t, "v1", name, fields), o)
-				return err
-			}
-			for what, dryRun := range map[string][]string{"create": nil, "dry run of a create": dry} {
-				writes[what] = func(string) error {
-					_, err := at.Create(t.Context(), g.Object(t, "v1", "created", fields), metav1.CreateOptions{DryRun: dryRun})
-					return err
-				}
-			}
-			writes["create by apply"] = func(string) error {
-				_, err := at.Apply(t.Context(), "created", g.Object(t, "v1", "created", fields), apply)
-				return err
-			}
+		if of != "status" {
+			writes["create"], writes["dry run of a create"], writes["create by apply"] = created(nil), created(dry), applied(nil)
 		}
 		for what, write := range writes {
 			object := name
 			if strings.Contains(what, "create") {
 				object = "created"
 			}
-			err := write(name)
+			err := write(object)
 			if want := "objects[0] Crate shipping/" + object + " v1 -> " + tt.to + ": "; !apierrors.IsInvalid(err) ||
 				!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), tt.path) {
 				t.Errorf("%s of %s: %v\nwant %s ... %s", what, tt.path, err, want, tt.path)

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
@@ -108,18 +109,20 @@ func manifestOf(t *testing.T, obj *unstructured.Unstructured, annotations map[st
 	return string(text)
 }
 
-// ordinary does at both versions what clients do that change no kept value.
+// ordinary does at both versions what clients do that change no kept value: what the other version
+// alone says stays as it is.
 func (g *guarded) ordinary(t *testing.T) {
 	for _, version := range []string{"v1", "v1beta1"} {
 		t.Run(version, func(t *testing.T) {
 			name := "ordinary-" + g.Storage + "-" + version
 			g.make(t, name)
 			o := ordinary{guarded: g, version: version, name: name, own: g.own(t, name)}
-			t.Run("edits", o.edits)
-			t.Run("dry runs", o.dryRuns)
-			t.Run("writes that change nothing", o.noOps)
-			t.Run("server-side apply", o.applies)
-			t.Run("finalizers", o.finalizers)
+			for _, w := range o.writes(t) {
+				o.write(t, w)
+			}
+			o.edited(t)
+			o.applies(t)
+			o.finalizers(t)
 		})
 	}
 }
@@ -132,38 +135,81 @@ type ordinary struct {
 	own           map[string]string
 }
 
-// unharmed compares what one version alone says with what it was.
-func (o ordinary) unharmed(t *testing.T) {
+// An ordinaryWrite changes something that both versions have, or nothing.
+type ordinaryWrite struct {
+	what    string
+	nothing bool
+	do      func(obj *unstructured.Unstructured) error
+}
+
+// writes are those of the editor and, of status and scale, of the administrator.
+func (o ordinary) writes(t *testing.T) []ordinaryWrite {
 	t.Helper()
+	editor, admin := o.as(t, o.editor, o.version), o.At(o.version)
+	patch := func(client dynamic.ResourceInterface, text string, options metav1.PatchOptions, subresource ...string) func(*unstructured.Unstructured) error {
+		return func(*unstructured.Unstructured) error {
+			_, err := client.Patch(t.Context(), o.name, types.MergePatchType, []byte(text), options, subresource...)
+			return err
+		}
+	}
+	update := func(client dynamic.ResourceInterface, value any, path []string, subresource ...string) func(*unstructured.Unstructured) error {
+		return func(obj *unstructured.Unstructured) error {
+			if len(path) > 0 {
+				if err := unstructured.SetNestedField(obj.Object, value, path...); err != nil {
+					return err
+				}
+			}
+			_, err := client.Update(t.Context(), obj, metav1.UpdateOptions{}, subresource...)
+			return err
+		}
+	}
+	all := []ordinaryWrite{
+		{what: "update", do: update(editor, int64(2), []string{"spec", "size"})},
+		{what: "update of an annotation", do: update(editor, "a", []string{"metadata", "annotations", "mine"})},
+		{what: "patch", do: patch(editor, `{"metadata":{"annotations":{"mine":null},"labels":{"mine":"b"}},"spec":{"size":3}}`, metav1.PatchOptions{})},
+		{what: "update of the status", do: update(admin, "no", []string{"status", "ready"}, "status")},
+		{what: "patch of the status", do: patch(admin, `{"status":{"replicas":2}}`, metav1.PatchOptions{}, "status")},
+		{what: "patch of the scale", do: patch(admin, `{"spec":{"replicas":2}}`, metav1.PatchOptions{}, "scale")},
+		{what: "dry run", do: patch(editor, `{"spec":{"size":9}}`, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}), nothing: true},
+		{what: "update of nothing", do: update(editor, nil, nil), nothing: true},
+		{what: "patch of nothing", do: patch(editor, `{}`, metav1.PatchOptions{}), nothing: true},
+		{what: "update of nothing of the status", do: update(admin, nil, nil, "status"), nothing: true},
+	}
+	if o.mode == crdguard.Validate {
+		return all
+	}
+	// The API server looks who owns what before the policy puts back what the request takes away.
+	// So once, the manager that set a field of the other version stops owning it.
+	bare := func(obj *unstructured.Unstructured) error {
+		obj.SetAnnotations(nil)
+		return update(editor, nil, nil)(obj)
+	}
+	none := patch(editor, `{"metadata":{"annotations":null}}`, metav1.PatchOptions{})
+	return slices.Concat(all, []ordinaryWrite{
+		{what: "update without annotations", do: bare},
+		{what: "update without annotations again", do: bare, nothing: true},
+		{what: "patch annotations away", do: none},
+		{what: "patch annotations away again", do: none, nothing: true},
+	})
+}
+
+func (o ordinary) write(t *testing.T, w ordinaryWrite) {
+	t.Helper()
+	before := o.get(t, o.version, o.name)
+	if err := w.do(before.DeepCopy()); err != nil {
+		t.Errorf("%s: %v", w.what, err)
+	}
+	if diff := cmp.Diff(before.Object, o.get(t, o.version, o.name).Object); w.nothing && diff != "" {
+		t.Errorf("%s has written (-before +after):\n%s", w.what, diff)
+	}
 	if diff := cmp.Diff(o.own, o.guarded.own(t, o.name)); diff != "" {
-		t.Errorf("what one version alone says (-before +after):\n%s", diff)
+		t.Errorf("%s: what one version alone says (-before +after):\n%s", w.what, diff)
 	}
 }
 
-func (o ordinary) edits(t *testing.T) {
-	client, admin := o.as(t, o.editor, o.version), o.At(o.version)
-	obj := o.get(t, o.version, o.name)
-	setAnnotation(obj, "mine", "a")
-	obj.SetLabels(map[string]string{"mine": "a"})
-	if err := unstructured.SetNestedField(obj.Object, int64(2), "spec", "size"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.Update(t.Context(), obj, metav1.UpdateOptions{}); err != nil {
-		t.Fatalf("update: %v", err)
-	}
-	o.unharmed(t)
-	o.patch(t, client, o.name, `{"metadata":{"annotations":{"mine":null},"labels":{"mine":"b"}},"spec":{"size":3}}`)
-	o.unharmed(t)
-	obj = o.get(t, o.version, o.name)
-	if err := unstructured.SetNestedField(obj.Object, "no", "status", "ready"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := admin.UpdateStatus(t.Context(), obj, metav1.UpdateOptions{}); err != nil {
-		t.Errorf("update the status: %v", err)
-	}
-	o.patch(t, admin, o.name, `{"status":{"replicas":2}}`, "status")
-	o.patch(t, admin, o.name, `{"spec":{"replicas":2}}`, "scale")
-	o.unharmed(t)
+// edited compares what the writes have left.
+func (o ordinary) edited(t *testing.T) {
+	t.Helper()
 	for _, version := range []string{"v1", "v1beta1"} {
 		obj := o.get(t, version, o.name)
 		size, _, _ := unstructured.NestedInt64(obj.Object, "spec", "size")
@@ -175,145 +221,44 @@ func (o ordinary) edits(t *testing.T) {
 	}
 }
 
-// dryRuns writes nothing, and answers what it would write.
-func (o ordinary) dryRuns(t *testing.T) {
-	client := o.as(t, o.editor, o.version)
-	before := o.get(t, o.version, o.name)
-	got, err := client.Patch(t.Context(), o.name, types.MergePatchType, []byte(`{"spec":{"size":9}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(before.GetAnnotations(), got.GetAnnotations()); diff != "" {
-		t.Errorf("annotations of the dry run (-before +answer):\n%s", diff)
-	}
-	forged := fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, statusKey(otherOf(o.version)))
-	got, err = client.Patch(t.Context(), o.name, types.MergePatchType, []byte(forged), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
-	o.refused(t, err, statusKey(otherOf(o.version)))
-	if err == nil {
-		if diff := cmp.Diff(before.GetAnnotations(), got.GetAnnotations()); diff != "" {
-			t.Errorf("annotations that the dry run would remove (-before +answer):\n%s", diff)
-		}
-	}
-	if diff := cmp.Diff(before.Object, o.get(t, o.version, o.name).Object); diff != "" {
-		t.Errorf("a dry run has written (-before +after):\n%s", diff)
-	}
-}
-
-// noOps writes what is there already.
-func (o ordinary) noOps(t *testing.T) {
-	client := o.as(t, o.editor, o.version)
-	read := o.get(t, o.version, o.name)
-	writes := map[string]func() error{
-		"update": func() error {
-			_, err := client.Update(t.Context(), read.DeepCopy(), metav1.UpdateOptions{})
-			return err
-		},
-		"patch": func() error {
-			_, err := client.Patch(t.Context(), o.name, types.MergePatchType, []byte(`{}`), metav1.PatchOptions{})
-			return err
-		},
-		"status": func() error {
-			_, err := o.At(o.version).UpdateStatus(t.Context(), read.DeepCopy(), metav1.UpdateOptions{})
-			return err
-		},
-	}
-	for _, name := range slices.Sorted(maps.Keys(writes)) {
-		o.writesNothing(t, name, writes[name])
-	}
-	if o.mode == crdguard.Validate {
-		return
-	}
-	writes = map[string]func() error{
-		"update without annotations": func() error {
-			bare := o.get(t, o.version, o.name)
-			bare.SetAnnotations(nil)
-			_, err := client.Update(t.Context(), bare, metav1.UpdateOptions{})
-			return err
-		},
-		"patch annotations away": func() error {
-			_, err := client.Patch(t.Context(), o.name, types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`), metav1.PatchOptions{})
-			return err
-		},
-	}
-	for _, name := range slices.Sorted(maps.Keys(writes)) {
-		// The API server looks who owns what before the policy puts back what the request takes
-		// away. So once, the manager that set a field of the other version stops owning it.
-		before := o.get(t, o.version, o.name)
-		if err := writes[name](); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		after := o.get(t, o.version, o.name)
-		for _, obj := range []*unstructured.Unstructured{before, after} {
-			obj.SetManagedFields(nil)
-			obj.SetResourceVersion("")
-		}
-		if diff := cmp.Diff(before.Object, after.Object); diff != "" {
-			t.Errorf("%s has written (-before +after):\n%s", name, diff)
-		}
-		o.writesNothing(t, name+" again", writes[name])
-	}
-	o.unharmed(t)
-}
-
-// writesNothing holds that a write is none.
-func (o ordinary) writesNothing(t *testing.T, name string, write func() error) {
-	t.Helper()
-	before := o.get(t, o.version, o.name)
-	if err := write(); err != nil {
-		t.Errorf("%s: %v", name, err)
-	}
-	if diff := cmp.Diff(before.Object, o.get(t, o.version, o.name).Object); diff != "" {
-		t.Errorf("%s has written (-before +after):\n%s", name, diff)
-	}
-}
-
 // applies has two managers apply at two versions, again and again.
 func (o ordinary) applies(t *testing.T) {
-	apply := func(version, manager, fields string, force bool) error {
-		obj := o.Object(t, version, o.name, fields)
-		_, err := o.as(t, o.editor, version).Apply(t.Context(), o.name, obj, metav1.ApplyOptions{FieldManager: manager, Force: force})
-		return err
-	}
+	t.Helper()
 	other := otherOf(o.version)
+	apply := func(version, manager, fields string) {
+		t.Helper()
+		obj := o.Object(t, version, o.name, fields)
+		if _, err := o.as(t, o.editor, version).Apply(t.Context(), o.name, obj, metav1.ApplyOptions{FieldManager: manager, Force: true}); err != nil {
+			t.Errorf("%s applies at %s: %v", manager, version, err)
+		}
+	}
+	own := func(mine string) {
+		t.Helper()
+		want := maps.Clone(o.own)
+		want[o.version] = mine + " " + strings.Fields(o.own[o.version])[1]
+		if diff := cmp.Diff(want, o.guarded.own(t, o.name)); diff != "" {
+			t.Errorf("what one version alone says (-want +got):\n%s", diff)
+		}
+	}
 	mine, theirs := fmt.Sprintf(`{spec: {size: 5, %s: applied}}`, ownField(o.version)), `{metadata: {labels: {theirs: a}}, spec: {replicas: 5}}`
-	for range 2 {
-		if err := apply(o.version, "mine", mine, true); err != nil {
-			t.Fatal(err)
-		}
-		if err := apply(other, "theirs", theirs, true); err != nil {
-			t.Fatal(err)
-		}
+	written := make([]string, 0, 3)
+	for range 3 {
+		apply(o.version, "mine", mine)
+		apply(other, "theirs", theirs)
+		written = append(written, o.get(t, o.version, o.name).GetResourceVersion())
 	}
-	before := o.get(t, o.version, o.name).GetResourceVersion()
-	if err := apply(o.version, "mine", mine, false); err != nil {
-		t.Errorf("apply again: %v", err)
+	if written[1] != written[2] {
+		t.Errorf("an apply of what is there has written: %q", written)
 	}
-	if err := apply(other, "theirs", theirs, false); err != nil {
-		t.Errorf("apply again at the other version: %v", err)
-	}
-	if after := o.get(t, o.version, o.name).GetResourceVersion(); after != before {
-		t.Errorf("an apply of what is there has written: %s, then %s", before, after)
-	}
-	if err := apply(other, "theirs", `{spec: {size: 6}}`, false); !apierrors.IsConflict(err) {
-		t.Errorf("apply what another manager has: %v", err)
-	}
-	want := maps.Clone(o.own)
-	want[o.version] = "applied " + strings.Fields(o.own[o.version])[1]
-	if diff := cmp.Diff(want, o.guarded.own(t, o.name)); diff != "" {
-		t.Errorf("what one version alone says, applied (-want +got):\n%s", diff)
-	}
+	own("applied")
 	// What is given up goes: only one version has it, and only one manager did.
-	if err := apply(o.version, "mine", `{spec: {size: 5}}`, false); err != nil {
-		t.Fatal(err)
-	}
-	want[o.version] = " " + strings.Fields(o.own[o.version])[1]
-	if diff := cmp.Diff(want, o.guarded.own(t, o.name)); diff != "" {
-		t.Errorf("what one version alone says, given up (-want +got):\n%s", diff)
-	}
+	apply(o.version, "mine", `{spec: {size: 5}}`)
+	own("")
 }
 
 // finalizers keep an object until they are removed.
 func (o ordinary) finalizers(t *testing.T) {
+	t.Helper()
 	client := o.as(t, o.editor, o.version)
 	o.patch(t, client, o.name, `{"metadata":{"finalizers":["example.com/wait"]}}`)
 	if err := client.Delete(t.Context(), o.name, metav1.DeleteOptions{}); err != nil {

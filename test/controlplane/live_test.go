@@ -5,60 +5,56 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
 
-// live runs the commands that read live objects, and those of docs/how-to/check-live-objects.md as
-// a user who has the rights that the page lists, and no other.
+// live runs the commands of docs/how-to/check-live-objects.md as a user who has the rights that the
+// page lists, and no other.
 func live(t *testing.T, p *plane.Plane) {
 	t.Helper()
-	t.Run("scenario", func(t *testing.T) { scenario.Live(t, byService(t, p)) })
-	t.Run("rights", func(t *testing.T) {
-		e := byService(t, p).ByRules(t)
-		r := e.Install(t, e.CRD(t, "crontabs.example.com"), e.Webhookd(t))
-		obj := r.Object(t, "v1beta1", "report", `{hostPort: "localhost:80"}`)
-		if _, err := r.At("v1beta1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
+	e := byService(t, p).ByRules(t)
+	r := e.Install(t, e.CRD(t, "crontabs.example.com"), e.Webhookd(t))
+	obj := r.Object(t, "v1beta1", "report", `{hostPort: "localhost:80"}`)
+	if _, err := r.At("v1beta1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	root := webhook.Root(t)
+	page := readFile(t, filepath.Join(root, "docs", "how-to", "check-live-objects.md"))
+	plugin := codeBlocks(readFile(t, filepath.Join(root, "docs", "how-to", "use-with-your-tools.md")))["sh"][0]
+	admin, outsider := p.Kubectl(t, p.Token(plane.Admin)), p.Kubectl(t, p.Token(plane.NoRights))
+	admin.Write(t, "role.yaml", strings.ReplaceAll(codeBlocks(page)["yaml"][0], "[example.com]", "["+r.Group+"]"))
+	admin.Run(t, "apply", "-f", "role.yaml")
+	admin.Run(t, "create", "serviceaccount", "live")
+	admin.Run(t, "create", "clusterrolebinding", "live", "--clusterrole=read-crontabs", "--serviceaccount=default:live")
+	reader := p.Kubectl(t, strings.TrimSpace(admin.Run(t, "create", "token", "live")))
+	for _, client := range []*plane.Client{admin, outsider, reader} {
+		client.Shell(t, plugin, webhookFolder(t))
+	}
+	run := func(client *plane.Client, command string) string {
+		return client.Shell(t, "PATH=\"$HOME/.local/bin:$PATH\"\n"+command+" || true", webhookFolder(t))
+	}
+	rules := filepath.Join(root, "test", "e2e", "scenario", "testdata", "rules", r.Name+".yaml")
+	check := "kubectl webhookd check " + rules + " --live"
+	if got := run(reader, check+" --fail-on note"); got != "webhookd: CronTab."+r.Group+": 1 live object of v1\nwebhookd: no findings in 1 file\n" {
+		t.Errorf("with the rights of the page:\n%s", got)
+	}
+	for _, tt := range []struct {
+		client        *plane.Client
+		command, want string
+	}{
+		{outsider, check, "allow get of customresourcedefinitions.apiextensions.k8s.io with the resourceName " + r.Name + ", in a ClusterRole\n"},
+		{
+			reader, "kubectl webhookd explain " + r.Name + "/report -n default",
+			"allow get of " + r.Name + " with the resourceName report, in a Role of the namespace default\n",
+		},
+		{reader, "kubectl webhookd explain crontab/report", "allow list of customresourcedefinitions.apiextensions.k8s.io, in a ClusterRole, or name the CRDs\n"},
+		{admin, "kubectl webhookd explain " + r.Name + "/report -n default", "CronTab default/report at v1: nothing is kept"},
+	} {
+		if got := run(tt.client, tt.command); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: does not say %q:\n%s", tt.command, tt.want, got)
 		}
-		root := webhook.Root(t)
-		page := readFile(t, filepath.Join(root, "docs", "how-to", "check-live-objects.md"))
-		plugin := codeBlocks(readFile(t, filepath.Join(root, "docs", "how-to", "use-with-your-tools.md")))["sh"][0]
-		admin, outsider := p.Kubectl(t, p.Token(plane.Admin)), p.Kubectl(t, p.Token(plane.NoRights))
-		admin.Write(t, "role.yaml", strings.ReplaceAll(codeBlocks(page)["yaml"][0], "[example.com]", "["+r.Group+"]"))
-		admin.Run(t, "apply", "-f", "role.yaml")
-		admin.Run(t, "create", "serviceaccount", "live")
-		admin.Run(t, "create", "clusterrolebinding", "live", "--clusterrole=read-crontabs", "--serviceaccount=default:live")
-		reader := p.Kubectl(t, strings.TrimSpace(admin.Run(t, "create", "token", "live")))
-		for _, client := range []*plane.Client{admin, outsider, reader} {
-			client.Shell(t, plugin, webhookFolder(t))
-		}
-		run := func(client *plane.Client, command string) string {
-			return client.Shell(t, "PATH=\"$HOME/.local/bin:$PATH\"\n"+command+" || true", webhookFolder(t))
-		}
-		rules := filepath.Join(root, "test", "e2e", "scenario", "testdata", "rules", r.Name+".yaml")
-		check := "kubectl webhookd check " + rules + " --live"
-		if got := run(reader, check+" --fail-on note"); got != "webhookd: CronTab."+r.Group+": 1 live object of v1\nwebhookd: no findings in 1 file\n" {
-			t.Errorf("with the rights of the page:\n%s", got)
-		}
-		for _, tt := range []struct {
-			client        *plane.Client
-			command, want string
-		}{
-			{outsider, check, "allow get of customresourcedefinitions.apiextensions.k8s.io with the resourceName " + r.Name + ", in a ClusterRole\n"},
-			{
-				reader, "kubectl webhookd explain " + r.Name + "/report -n default",
-				"allow get of " + r.Name + " with the resourceName report, in a Role of the namespace default\n",
-			},
-			{reader, "kubectl webhookd explain crontab/report", "allow list of customresourcedefinitions.apiextensions.k8s.io, in a ClusterRole, or name the CRDs\n"},
-			{admin, "kubectl webhookd explain " + r.Name + "/report -n default", "CronTab default/report at v1: nothing is kept"},
-		} {
-			if got := run(tt.client, tt.command); !strings.Contains(got, tt.want) {
-				t.Errorf("%s: does not say %q:\n%s", tt.command, tt.want, got)
-			}
-		}
-	})
+	}
 }

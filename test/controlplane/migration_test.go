@@ -2,7 +2,6 @@ package controlplane_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,34 +13,6 @@ import (
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
-
-// migration takes two kinds from one version to the next, one that is compiled in and one that has
-// rules, as an operator does: objects stored at both, the storage version changed, all migrated by
-// the controller, the old version removed, and webhookd.
-func migration(t *testing.T, p *plane.Plane) {
-	t.Helper()
-	e := byService(t, p)
-	w := backupsWebhookd(t, e)
-	migrants := []*migrant{
-		install(t, e, w, crontabs(t), `{hostPort: "localhost:80"}`),
-		install(t, e, w, backups(t), `{spec: {hostPort: "localhost:80", keep: Manual, timeout: 90s}}`),
-	}
-	for _, m := range migrants {
-		m.store(t, e)
-	}
-	p.StartControllers(t)
-	for _, m := range migrants {
-		m.MustConvert(t, w, each, func() { m.migrate(t, p) })
-		m.retire(t, e)
-	}
-	w.Terminate(t)
-	w.Wait(t)
-	for _, m := range migrants {
-		if diff := cmp.Diff(m.before, m.objects(t)); diff != "" {
-			t.Errorf("%s without webhookd (-before the migration +after):\n%s", m.Name, diff)
-		}
-	}
-}
 
 // A migrant is a kind that goes from v1beta1 to v1.
 type migrant struct {
@@ -85,21 +56,6 @@ func (m *migrant) create(t *testing.T, prefix string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// retire removes v1beta1 once nothing is stored there any more.
-func (m *migrant) retire(t *testing.T, e *scenario.Env) {
-	t.Helper()
-	scenario.Eventually(t, "status.storedVersions of "+m.Name+" with v1 alone", func() bool {
-		return slices.Equal(storedVersions(t, e, m.Resource), []string{"v1"})
-	})
-	if diff := cmp.Diff(map[string]int{"example.com/v1": 2 * each}, m.storedAt(t)); diff != "" {
-		t.Errorf("versions of %s in etcd after the migration (-want +got):\n%s", m.Name, diff)
-	}
-	e.UpdateCRD(t, m.Name, func(crd *apiextensionsv1.CustomResourceDefinition) {
-		crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions,
-			func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == "v1beta1" })
-	})
 }
 
 // storedAt counts the objects in etcd by their apiVersion.

@@ -7,7 +7,6 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
@@ -16,20 +15,14 @@ import (
 // no code knows, only a Conversion file.
 func rules(t *testing.T, p *plane.Plane) {
 	t.Helper()
-	for _, reviews := range []string{"v1", "v1beta1"} {
-		t.Run("reviews "+reviews, func(t *testing.T) {
-			e := byService(t, p)
-			e.Reviews = []string{reviews}
-			w := backupsWebhookd(t, e)
-			r := e.Install(t, backups(t), w)
-			client := p.Kubectl(t, p.Token(plane.Admin))
-			for name, text := range backupFiles() {
-				client.Write(t, name, text)
-			}
-			r.MustConvert(t, w, 1, func() { replay(t, client, filepath.Join("testdata", "rules", "both-versions.txt")) })
-			appliedTwice(t, client, r)
-		})
+	e := byService(t, p)
+	w := backupsWebhookd(t, e)
+	r := e.Install(t, backups(t), w)
+	client := p.Kubectl(t, p.Token(plane.Admin))
+	for name, text := range backupFiles() {
+		client.Write(t, name, text)
 	}
+	r.MustConvert(t, w, 1, func() { replay(t, client, filepath.Join("testdata", "rules", "both-versions.txt")) })
 }
 
 // backupsWebhookd starts a webhookd that has the rules.
@@ -43,33 +36,6 @@ func backupsWebhookd(t *testing.T, e *scenario.Env) *webhook.Process {
 func backups(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	return scenario.ParseCRD(t, readFile(t, filepath.Join("testdata", "rules", "crd.yaml")))
-}
-
-// appliedTwice applies the same thing twice at each version, by two managers, which writes nothing
-// the second time.
-func appliedTwice(t *testing.T, kubectl *plane.Client, r *scenario.Resource) {
-	t.Helper()
-	for _, args := range [][]string{
-		{"apply", "--server-side", "--field-manager=alice", "-f", "alice.yaml"},
-		{"apply", "--server-side", "--field-manager=bob", "-f", "bob.yaml"},
-	} {
-		kubectl.Run(t, args...)
-	}
-	before := resourceVersion(t, r, "shared")
-	kubectl.Run(t, "apply", "--server-side", "--field-manager=alice", "-f", "alice.yaml")
-	kubectl.Run(t, "apply", "--server-side", "--field-manager=bob", "-f", "bob.yaml")
-	if after := resourceVersion(t, r, "shared"); after != before {
-		t.Errorf("the same apply again has written the object: %s, then %s", before, after)
-	}
-}
-
-func resourceVersion(t *testing.T, r *scenario.Resource, name string) string {
-	t.Helper()
-	obj, err := r.At(r.Storage).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return obj.GetResourceVersion()
 }
 
 // backupFiles are the files in the folder where kubectl runs.

@@ -76,10 +76,9 @@ func wire(t *testing.T, p *plane.Plane) {
 type recorder struct {
 	target
 
-	mu        sync.Mutex
-	calls     []call
-	fragments int                             // objects without metadata
-	hello     map[string]*tls.ClientHelloInfo // of each client's address
+	mu    sync.Mutex
+	calls []call
+	hello map[string]*tls.ClientHelloInfo // of each client's address
 }
 
 func newRecorder(t *testing.T, e *scenario.Env, w *webhook.Process) *recorder {
@@ -121,19 +120,8 @@ func (r *recorder) add(req *http.Request, body []byte) error {
 	if err := json.Unmarshal(body, &review); err != nil {
 		return err
 	}
-	fragments := 0
-	for _, object := range review.Request.Objects {
-		var parts map[string]json.RawMessage
-		if err := json.Unmarshal(object, &parts); err != nil {
-			return err
-		}
-		if parts["metadata"] == nil {
-			fragments++
-		}
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.fragments += fragments
 	hello := r.hello[req.RemoteAddr]
 	r.calls = append(r.calls, call{
 		ServerName: hello.ServerName, Offered: slices.Clone(hello.SupportedProtos), Protocol: req.Proto, Method: req.Method,
@@ -153,11 +141,4 @@ func (r *recorder) first(desired string) call {
 		return r.calls[i]
 	}
 	return call{}
-}
-
-// withoutMetadata returns how many objects came without metadata.
-func (r *recorder) withoutMetadata() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.fragments
 }

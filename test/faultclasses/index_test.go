@@ -12,67 +12,69 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const (
-	root  = "../.."
-	table = "classes.tsv"
-)
+const root = "../.."
 
-// ids are those of the table, in order.
-func ids() []string {
-	all := make([]string, 0, 65)
-	for i := range 40 {
-		all = append(all, fmt.Sprintf("I%02d", i+1))
-	}
-	for i := range 28 {
-		all = append(all, fmt.Sprintf("D%02d", i+1))
+// ids are the rows of a table: letters, and how many rows each has.
+func ids(format string, letters map[string]int) []string {
+	var all []string
+	for letter, count := range letters {
+		for n := range count {
+			all = append(all, fmt.Sprintf(format, letter, n+1))
+		}
 	}
 	return all
 }
 
-// owed are classes that no test holds yet. It is to be empty, and is never to grow.
-func owed() []string { return nil }
-
 func TestEveryClassHasItsTests(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := slices.DeleteFunc(ids(), func(id string) bool { return slices.Contains(owed(), id) })
-	for _, problem := range problems(string(text), want, newTree(root)) {
+	text := read(t, "classes.tsv")
+	want := append(ids("%s%02d", map[string]int{"I": 40}), ids("%s%02d", map[string]int{"D": 28})...)
+	for _, problem := range problems(text, want, tree(root)) {
 		t.Error(problem)
 	}
 }
 
+// Pages that name tests have all their rows, and their tests are there.
+func TestPagesNameTestsThatAreThere(t *testing.T) {
+	t.Parallel()
+	held := regexp.MustCompile("`([a-z0-9/]+) (Test\\w+)`")
+	for page, rows := range map[string][]string{
+		"docs/contributing/invariants.md": ids("%s%d", map[string]int{"I": 13}),
+		"test/oracle/faults/README.md":    ids("%s%d", map[string]int{"E": 6, "C": 13, "P": 5, "R": 16, "S": 1}),
+	} {
+		text := read(t, filepath.Join(root, page))
+		for _, row := range rows {
+			if !strings.Contains(text, "\n| "+row+" |") {
+				t.Errorf("%s: no row %s", page, row)
+			}
+		}
+		for _, named := range held.FindAllStringSubmatch(text, -1) {
+			if problem := tree(root).problem(named[1], named[2], ""); problem != "" {
+				t.Errorf("%s: %s", page, problem)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func TestWhatIsWrongWithAnIndexIsFound(t *testing.T) {
 	t.Parallel()
-	tree := newTree(t.TempDir())
+	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a/a_test.go": `package a
-
-import "testing"
-
-func TestA(t *testing.T) { t.Run("the sun", func(t *testing.T) { shine(t) }) }
-func TestSkips(t *testing.T) { t.Skip("not now") }
-func TestSkipsBelow(t *testing.T) { helper(t) }
-func TestOf(t *testing.T, more int) {}
-func TestPoints(t testing.T) {}
-func FuzzA(f *testing.F) { f.Fuzz(func(t *testing.T, s string) {}) }
-func helper(t *testing.T) { shine(t); deeper(t) }
-func deeper(t *testing.T) { if testing.Short() { t.SkipNow() } }
-func shine(t *testing.T) { var s scanner; s.Skip() }
-
-type scanner struct{}
-
-func (s *scanner) Skip() { s.Skip() }
-`,
-		"a/a.go":                 "package a\n\nfunc TestProduct() {}\n",
-		"a/never_test.go":        "//go:build never\n\npackage a\n\nimport \"testing\"\n\nfunc TestNever(t *testing.T) {}\n",
-		"a/b/scenarios.go":       "package b\n\nvar _ = \"Scenario\"\n",
+		"a/a_test.go":            "func TestA(t *testing.T) {\n\tt.Run(\"the sun\", nil)\n}\n\nfunc FuzzA(f *testing.F) {\n}\n\nfunc TestOf(t *testing.T, more int) {\n}\n",
+		"a/a.go":                 "package a\n\nfunc TestProduct(t *testing.T) {\n}\n",
+		"a/never_test.go":        "//go:build never\n\npackage a\n\nfunc TestNever(t *testing.T) {\n}\n",
 		"a/testdata/night.txtar": "",
-		"c/c.go":                 "package c\n",
 	} {
-		file := filepath.Join(tree.root, name)
+		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -80,34 +82,19 @@ func (s *scanner) Skip() { s.Skip() }
 			t.Fatal(err)
 		}
 	}
-	for name, tt := range map[string]struct {
-		rows string
-		want []string
-	}{
-		"good":                 {"I01\tx\ty\ta.TestA, a.FuzzA\nD01\tx\ty\ta.TestA/the sun\n", nil},
-		"subtests elsewhere":   {"I01\tx\ty\ta.TestA/Scenario, a.TestA/night\nD01\tx\ty\ta.TestA/\n", []string{"D01: `a.TestA/` is no test: write `folder.TestName` or `folder.TestName/subtest`, with commas between"}},
-		"nothing":              {"", []string{"I01: there is no row", "D01: there is no row"}},
-		"not in order":         {"D01\tx\ty\ta.TestA\nI01\tx\ty\ta.TestA\n", []string{"rows are of D01, I01, want I01, D01"}},
-		"twice":                {"I01\tx\ty\ta.TestA\nD01\tx\ty\ta.TestA\nI01\tx\ty\ta.TestA\n", []string{"rows are of I01, D01, I01, want I01, D01"}},
-		"unknown class":        {"I01\tx\ty\ta.TestA\nD01\tx\ty\ta.TestA\nD26\tx\ty\ta.TestA\n", []string{"rows are of I01, D01, D26, want I01, D01"}},
-		"no test":              {"I01\tx\ty\t\nD01\tx\ty\tlater\n", []string{"I01: `` is no test", "D01: `later` is no test"}},
-		"an empty cell":        {"I01\t\ty\ta.TestA\nD01\tx\t\ta.TestA\n", []string{"I01: an empty cell", "D01: an empty cell"}},
-		"no such test":         {"I01\tx\ty\ta.TestB\nD01\tx\ty\tc.TestA\n", []string{"I01: there is no TestB in a", "D01: there is no TestA in c"}},
-		"no such folder":       {"I01\tx\ty\td.TestA\nD01\tx\ty\ta.TestProduct\n", []string{"I01: there is no TestA in d", "D01: there is no TestProduct in a"}},
-		"no such subtest":      {"I01\tx\ty\ta.TestA/the moon\nD01\tx\ty\ta.TestA/sun\n", []string{"I01: nothing in a is called \"the moon\"", "D01: nothing in a is called \"sun\""}},
-		"never compiled":       {"I01\tx\ty\ta.TestNever\nD01\tx\ty\ta.TestA\n", []string{"I01: there is no TestNever in a"}},
-		"skips":                {"I01\tx\ty\ta.TestSkips\nD01\tx\ty\ta.TestSkipsBelow\n", []string{"I01: a.TestSkips may skip", "D01: a.TestSkipsBelow may skip"}},
-		"tests in name only":   {"I01\tx\ty\ta.TestOf\nD01\tx\ty\ta.TestPoints\n", []string{"I01: there is no TestOf in a", "D01: there is no TestPoints in a"}},
-		"rows in another form": {"I01 x y a.TestA\nD01\tx\ty\tz\ta.TestA\n", []string{"I01: there is no row", "D01: there is no row"}},
+	const good = "I01\tx\ty\ta.TestA/night, a.FuzzA\n"
+	for rows, want := range map[string][]string{
+		good + "D01\tx\ty\ta.TestA/the sun\n": nil,
+		good:                                  {"D01: there is no row"},
+		"D01\tx\ty\ta.TestA\n" + good:         {"rows are of D01, I01, want I01, D01"},
+		good + "D01\tx\ty\ta.TestA\nD02\tx\ty\ta.TestA\n":    {"rows are of I01, D01, D02, want I01, D01"},
+		good + "D01\t\ty\tlater, a.TestB\n":                  {"D01: an empty cell", "D01: `later` is no test: write `folder.TestName` or `folder.TestName/subtest`, with commas between", "D01: there is no TestB in a"},
+		good + "D01\tx\ty\td.TestA, a.TestNever, a.TestOf\n": {"D01: there is no TestA in d", "D01: there is no TestNever in a", "D01: there is no TestOf in a"},
+		good + "D01\tx\ty\ta.TestA/sun, a.TestProduct\n":     {"D01: nothing in a is called \"sun\"", "D01: there is no TestProduct in a"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := problems(tt.rows, []string{"I01", "D01"}, tree)
-			same := func(want, got string) bool { return strings.HasPrefix(got, want) }
-			if !slices.EqualFunc(tt.want, got, same) {
-				t.Errorf("problems (-want +got):\n%s", cmp.Diff(tt.want, got))
-			}
-		})
+		if diff := cmp.Diff(want, problems(rows, []string{"I01", "D01"}, tree(dir))); diff != "" {
+			t.Errorf("%s(-want +got):\n%s", rows, diff)
+		}
 	}
 }
 
@@ -117,7 +104,7 @@ var (
 )
 
 // problems says what is wrong with a table that is to have a row for each id.
-func problems(text string, want []string, tests *tree) []string {
+func problems(text string, want []string, tests tree) []string {
 	rows := row.FindAllStringSubmatch(text, -1)
 	got := make([]string, 0, len(rows))
 	var all []string
@@ -128,7 +115,11 @@ func problems(text string, want []string, tests *tree) []string {
 			all = append(all, id+": an empty cell")
 		}
 		for named := range strings.SplitSeq(strings.TrimSpace(r[4]), ", ") {
-			if problem := tests.problem(named); problem != "" {
+			problem := "`" + named + "` is no test: write `folder.TestName` or `folder.TestName/subtest`, with commas between"
+			if parts := held.FindStringSubmatch(named); parts != nil {
+				problem = tests.problem(parts[1], parts[2], parts[3])
+			}
+			if problem != "" {
 				all = append(all, id+": "+problem)
 			}
 		}

@@ -27,14 +27,14 @@ func Figures() []Figure {
 	return []Figure{
 		{Syntax, 318},
 		{Transform, 22},
-		{Envelope, 65},
-		{Objects, 49},
+		{Envelope, 80},
+		{Objects, 54},
 		{Numbers, 40},
 		{Strings, 40},
 		{Sizes, 24},
 		{Raw, 48},
 		{TLS, 32},
-		{Files, 40},
+		{Files, 36},
 	}
 }
 

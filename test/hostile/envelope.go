@@ -27,7 +27,8 @@ func envelopeCases() []Case {
 		}
 		// Repeated names are open in RFC 8259. kube-apiserver always sends a uid, no
 		// parameters of its one media type, and a response of its own type.
-		c.Unsettled = c.Want.Message == duplicate || c.Want.Message == noUID || c.Want.Message == longUID || c.Request.Header != nil ||
+		c.Unsettled = c.Want.Message == duplicate || c.Want.Message == noUID || c.Want.Message == longUID || c.Want.Message == notJSON+longName ||
+			c.Request.Header != nil ||
 			c.Name == "a response that is none"
 	}
 	return cases
@@ -88,6 +89,7 @@ func reviewVersions() []envelopeCase {
 		{"review version in a list", with(`"apiVersion":["apiextensions.k8s.io/v1"]`), refused(badVersion)},
 		{"review version with a NUL", with(`"apiVersion":"apiextensions.k8s.io/v1\u0000"`), refused(badVersion)},
 		{"review version absent", with(`"x":0`), refused(badVersion)},
+		{"review version of 1 MiB", with(`"apiVersion":"` + strings.Repeat("x", 1<<20) + `"`), refused(badVersion)},
 		{"review version twice", with(rightVersion + "," + rightVersion), refused(duplicate)},
 	}
 }
@@ -98,6 +100,9 @@ func reviewKinds() []envelopeCase {
 		{"kind absent", with(`"x":0`), refused(badKind)},
 		{"kind of another review", with(`"kind":"AdmissionReview"`), refused(badKind)},
 		{"kind in another case", with(`"kind":"conversionreview"`), refused(badKind)},
+		{"kind null", with(`"kind":null`), refused(badKind)},
+		{"kind with a space", with(`"kind":"ConversionReview "`), refused(badKind)},
+		{"kind of 1 MiB", with(`"kind":"` + strings.Repeat("x", 1<<20) + `"`), refused(badKind)},
 		{"kind an object", with(`"kind":{"kind":"ConversionReview"}`), refused(badKind)},
 		{"kind twice", with(rightKind + `,"kind":"AdmissionReview"`), refused(duplicate)},
 		{"kind twice, once in escapes", with(rightKind + `,"\u006bind":"ConversionReview"`), refused(duplicate)},
@@ -111,6 +116,8 @@ func requests() []envelopeCase {
 		{"request null", with(`"request":null`), refused(noRequest)},
 		{"request a string", with(`"request":"` + Canary + `"`), refused(noRequest)},
 		{"request in a list", with(`"request":[{` + rightUID + `}]`), refused(noRequest)},
+		{"request in place of which there is a response", with(`"response":{` + rightUID + `}`), refused(noRequest)},
+		{"request with a name of more than 1 KiB", with(request(rightUID, `"`+strings.Repeat(`\u0078`, 1<<10+1)+`":1`)), refused(notJSON + longName)},
 		{"request empty", with(`"request":{}`), refused(noUID)},
 		{"request twice", with(rightRequest() + "," + rightRequest()), refused(duplicate)},
 	}
@@ -128,6 +135,9 @@ func uids() []envelopeCase {
 		{"uid null", with(`"uid":null`), refused(noUID)},
 		{"uid a number", with(`"uid":12`), refused(noUID)},
 		{"uid an object", with(`"uid":{"a":"` + Canary + `"}`), refused(noUID)},
+		{"uid in a list", with(`"uid":["u"]`), refused(noUID)},
+		{"uid outside of the request", enveloped(rightVersion, rightKind, rightUID+`,"request":{}`), refused(noUID)},
+		{"uid twice, once in escapes", with(rightUID + `,"\u0075id":"other"`), refused(duplicate)},
 		{"uid twice", with(rightUID + "," + rightUID), refused(duplicate)},
 		{"uid of one letter", with(`"uid":"u"`), echoed(`"u"`, "u")},
 		{"uid with line breaks and a forged log line", with(`"uid":"a\n{\"level\":\"error\"}"`), echoed(`"a\n{\"level\":\"error\"}"`, hashed("a\n{\"level\":\"error\"}"))},
@@ -148,6 +158,12 @@ func desiredVersions() []envelopeCase {
 		{"desired version a number", with(`"desiredAPIVersion":1`), nowhere},
 		{"desired version empty", with(`"desiredAPIVersion":""`), nowhere},
 		{"desired version without a group", with(`"desiredAPIVersion":"v1"`), nowhere},
+		{"desired version of an empty group", with(`"desiredAPIVersion":"/v1"`), nowhere},
+		{"desired version in another case", with(`"DesiredAPIVersion":"` + to + `"`), nowhere},
+		{
+			"desired version of more than 1 KiB", with(`"desiredAPIVersion":"example.com/` + strings.Repeat("v", 1<<10) + `"`),
+			failed(none(), "longer than 1024 bytes, set it to GROUP/VERSION: .request.desiredAPIVersion"),
+		},
 		{"desired version without a version", with(`"desiredAPIVersion":"example.com/"`), nowhere},
 		{"desired version with two slashes", with(`"desiredAPIVersion":"example.com/v1/x"`), nowhere},
 		{"desired version of another group", with(`"desiredAPIVersion":"other.com/v1"`), failed(unknown(), "group is not that of desiredAPIVersion")},
@@ -179,6 +195,7 @@ func objectLists() []envelopeCase {
 		{"objects empty", with(`"objects":[]`), empty},
 		{"objects one object", with(`"objects":` + object()), list("an object")},
 		{"objects a string", with(`"objects":"` + Canary + `"`), list("a string")},
+		{"objects a number", with(`"objects":0`), list("a number")},
 		{"objects false", with(`"objects":false`), list("a boolean")},
 		{"objects twice", with(rightObjects() + "," + rightObjects()), refused(duplicate)},
 	}
@@ -187,6 +204,7 @@ func objectLists() []envelopeCase {
 func unknownMembers() []envelopeCase {
 	return []envelopeCase{
 		{"a response next to the request", enveloped(rightVersion, rightKind, rightRequest()+`,"response":{"uid":"x","convertedObjects":[{}],"result":{"status":"Failed"}}`), done()},
+		{"a response with a name twice", enveloped(rightVersion, rightKind, rightRequest()+`,"response":{"uid":"x","uid":"y"}`), done()},
 		{"a response that is none", enveloped(rightVersion, rightKind, rightRequest()+`,"response":[1]`), done()},
 		{"unknown members everywhere", asked(rightUID, rightDesired, rightObjects(), `"a":{"b":["`+Canary+`"]}`, `"":null`), done()},
 		{"an unknown member twice", enveloped(rightVersion, rightKind, rightRequest()+`,"a":1,"a":2`), refused(duplicate)},
@@ -198,6 +216,11 @@ func otherSpellings() []envelopeCase {
 	return []envelopeCase{
 		{"names in another case", `{"Kind":"ConversionReview","APIVersion":"` + reviewV1 + `","Request":{"UID":"u"}}`, refused(badKind)},
 		{"names next to those in another case", enveloped(rightVersion, rightKind, rightRequest()+`,"Request":{"uid":"x"},"KIND":"x"`), done()},
+		{"names of the request next to those in another case", asked(rightUID, `"Uid":1,"Objects":[1]`, rightDesired, rightObjects()), done()},
+		{
+			"names in escapes", enveloped(strings.Replace(rightVersion, "api", `ap\u0069`, 1), strings.Replace(rightKind, "kind", `k\u0069nd`, 1),
+				strings.Replace(rightRequest(), "request", `\u0072equest`, 1)), done(),
+		},
 		{"a name with a letter that folds", enveloped(rightVersion, "\"\u212aind\":\"ConversionReview\"", rightRequest()), refused(badKind)},
 	}
 }

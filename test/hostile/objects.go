@@ -24,7 +24,7 @@ func (o objectCase) open() objectCase {
 func objectCases() []Case {
 	var cases []Case
 	for _, list := range [][]objectCase{
-		versionsOfObjects(), kindsOfObjects(), metadataOfObjects(), otherMetadata(), fragments(), keptValues(), repeatedMembers(), lists(), messages(),
+		versionsOfObjects(), kindsOfObjects(), metadataOfObjects(), otherMetadata(), fragments(), keptValues(), repeatedMembers(), lists(),
 	} {
 		for _, o := range list {
 			cases = append(cases, Case{
@@ -74,6 +74,9 @@ func versionsOfObjects() []objectCase {
 		one("version of another group", typed(`"other.com/v1beta1"`, `"CronTab"`), unknown(), otherGroup),
 		one("version unknown", typed(`"example.com/v9"`, `"CronTab"`), pair{"CronTab.example.com", "unknown", "v1"},
 			"objects[0] CronTab default/a v9 -> v1: "+noConversion+"v9, use one of v1beta1, v1: .apiVersion"),
+		one("version a slash alone", typed(`"/"`, `"CronTab"`), unknown(), otherGroup),
+		one("version of a group in capitals", typed(`"Example.com/v1beta1"`, `"CronTab"`), unknown(), otherGroup),
+		one("version with a terminal escape", typed(`"example.com/v1\u001b[31m\n"`, `"CronTab"`), pair{"CronTab.example.com", "unknown", "v1"}, noConversion+"v1?[31m?, use"),
 		one("version with white space", typed(`"example.com/v1 "`, `"CronTab"`), pair{"CronTab.example.com", "unknown", "v1"}, noConversion+"v1 , use"),
 		one("version in another case", typed(`"example.com/V1beta1"`, `"CronTab"`), pair{"CronTab.example.com", "unknown", "v1"}, noConversion+"V1beta1"),
 		becomes("version in escapes", typed(`"example.com\/v1\u0062eta1"`, `"CronTab"`), typed(`"`+to+`"`, `"CronTab"`)),
@@ -86,6 +89,7 @@ func kindsOfObjects() []objectCase {
 		one("kind null", typed(`"`+from+`"`, `null`), unknown(), noKind),
 		one("kind a list", typed(`"`+from+`"`, `["CronTab"]`), unknown(), noKind),
 		one("kind unknown", typed(`"`+from+`"`, `"Widget"`), unknown(), "objects[0] Widget default/a v1beta1 -> v1: no converter for Widget"+unknownKind),
+		one("kind absent, at the desired version", `{"apiVersion":"`+to+`",`+metadata+`}`, unknown(), noKind).open(),
 		one("kind in another case", typed(`"`+from+`"`, `"crontab"`), unknown(), "no converter for crontab"+unknownKind),
 		one("kind of 10 KiB", typed(`"`+from+`"`, `"`+strings.Repeat("K", 10<<10)+`"`), unknown(),
 			"objects[0] default/a v1beta1 -> v1: longer than 1024 bytes, set it to the kind: .kind"),
@@ -139,6 +143,9 @@ func fragments() []objectCase {
 		becomes("items at the top", bare(from, `"metadata":{},"items":[{"a":1}]`), bare(to, `"metadata":{},"items":[{"a":1}]`)),
 		becomes("names that mean something elsewhere", bare(from, `"metadata":{},"__proto__":{"a":1},"constructor":null,"$ref":"#/x","":0`),
 			bare(to, `"metadata":{},"__proto__":{"a":1},"constructor":null,"$ref":"#/x","":0`)),
+		becomes("everything null", bare(from, `"metadata":{"name":null,"labels":null},"spec":null,"status":null`), bare(to, `"metadata":{"name":null,"labels":null},"spec":null,"status":null`)),
+		becomes("metadata with white space", bare(from, `"metadata": { }`), bare(to, `"metadata": { }`)),
+		becomes("metadata in another case", bare(from, `"Metadata":{"name":"a"}`), bare(to, `"Metadata":{"name":"a"},"metadata":{}`)),
 		becomes("a field that is null", bare(from, `"metadata":{},"hostPort":null`), bare(to, `"metadata":{},"host":null`)),
 	}
 }
@@ -168,6 +175,7 @@ func repeatedMembers() []objectCase {
 	return []objectCase{
 		one("a name twice", cronTab(from, `"spec":{},"spec":{}`), unknown(), "objects[0]: "+duplicate).open(),
 		one("a name twice, once in escapes", cronTab(from, `"spec":{},"\u0073pec":{}`), unknown(), "objects[0]: "+duplicate).open(),
+		one("a name twice, at the desired version", cronTab(to, `"spec":{},"spec":{}`), unknown(), "objects[0]: "+duplicate).open(),
 		one("a name twice in metadata", withMetadata(from, `{"name":"a","name":"b"}`), unknown(), "objects[0]: "+duplicate).open(),
 		kept("a name twice in labels that no rule touches", `{"labels":{"a":"1","a":"2"}}`).open(),
 	}
@@ -194,20 +202,5 @@ func lists() []objectCase {
 			name: "one of two that is at the desired version", objects: []string{there, good},
 			want: converted(upgrade(), 1, fixed(success(there, made))).objects(2, 0), unsettled: true,
 		},
-	}
-}
-
-// messages are names that are shown to people who did not choose them.
-func messages() []objectCase {
-	failing := func(name string) string {
-		return `{"apiVersion":"` + from + `","kind":"Widget","metadata":{"namespace":"n","name":` + name + `},"spec":{"secret":"` + Canary + `"}}`
-	}
-	return []objectCase{
-		one("a name with line breaks in a message", failing(`"a\r\n{\"level\":\"error\"}"`), unknown(), `Widget n/a??{"level":"error"} v1beta1 -> v1`),
-		one("a name with terminal escapes in a message", failing(`"\u001b]0;x\u0007\u009b1m"`), unknown(), "Widget n/?]0;x??1m v1beta1 -> v1"),
-		one("a name with changes of direction in a message", failing(`"a\u202eb\u2066c\u200b"`), unknown(), "Widget n/a?b?c? v1beta1 -> v1"),
-		one("a name of 100 KiB in a message", failing(`"`+strings.Repeat("n", 100<<10)+`"`), unknown(),
-			"Widget n/ v1beta1 -> v1: longer than 1024 bytes, shorten it: .metadata.name"),
-		one("a name of 1 KiB in a message", failing(`"`+strings.Repeat("n", 1<<10)+`"`), unknown(), "Widget n/"+strings.Repeat("n", 253)+"... v1beta1 -> v1"),
 	}
 }

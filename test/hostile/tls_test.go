@@ -67,7 +67,7 @@ func TestTLS(t *testing.T) {
 		byDefault: {start(t), clients},
 		impatient: {start(t, "--header-timeout", "1s"), clients},
 		withTLS12: {start(t, "--tls-min-version", "1.2"), clients},
-		mutual:    {start(t, "--client-ca-file", ca, "--client-names", "front-proxy"), clients},
+		mutual:    {start(t, "--client-ca-file", ca, "--client-names", "front-proxy,proxy.example.com,spiffe://example.com/proxy"), clients},
 	}
 	for _, c := range tlsCases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -297,7 +297,7 @@ func clientCertificates() []tlsCase {
 			}
 			e.present(t, config, leaf, ca)
 			_, _, err := e.ask(t, config)
-			if err == nil || !strings.Contains(err.Error(), refused) {
+			if (err == nil) != (refused == "") || err != nil && !strings.Contains(err.Error(), refused) {
 				t.Errorf("error %v, want %q", err, refused)
 			}
 		}}
@@ -308,6 +308,10 @@ func clientCertificates() []tlsCase {
 		{name: "a client with the right certificate", server: mutual},
 		{name: "a client without a certificate", server: mutual, refused: "certificate required"},
 		show("a client of another CA", "unknown certificate authority", tlstest.Leaf{CommonName: "front-proxy", Usage: client}, true),
+		show("a client with the right host", "", tlstest.Leaf{Hosts: []string{"other.example.com", "proxy.example.com"}, Usage: client}, false),
+		show("a client with the right URI", "", tlstest.Leaf{Hosts: []string{}, URIs: []string{"spiffe://example.com/proxy"}, Usage: client}, false),
+		show("a client without a name", "bad certificate", tlstest.Leaf{Hosts: []string{}, Usage: client}, false),
+		show("a client with a host below the right one", "bad certificate", tlstest.Leaf{Hosts: []string{"a.proxy.example.com"}, Usage: client}, false),
 		show("a client with another name", "bad certificate", tlstest.Leaf{CommonName: "front-proxy2", Usage: client}, false),
 		show("a client whose certificate has expired", "expired certificate",
 			tlstest.Leaf{CommonName: "front-proxy", Usage: client, NotBefore: past, NotAfter: past.Add(time.Hour)}, false),

@@ -17,6 +17,9 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 )
 
+// noMetadata is what the client makes of an object whose metadata is null, whatever the answer is.
+const noMetadata = "invalid metadata of type <nil> in input object"
+
 const goldenDir = "../../testdata/conversionreviews"
 
 // notDriven are the goldens whose request the API server's client cannot send, and why. The tests

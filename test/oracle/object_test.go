@@ -15,9 +15,6 @@ import (
 // group is that of the kinds that the tests make up.
 const group = "oracle.example.com"
 
-// crontabs are the CronTabs of the Kubernetes documentation.
-func crontabs() schema.GroupKind { return schema.GroupKind{Group: "example.com", Kind: "CronTab"} }
-
 // madeUp is the group and kind of a kind made by newKind.
 func madeUp(kind string) schema.GroupKind { return schema.GroupKind{Group: group, Kind: kind} }
 
@@ -52,13 +49,6 @@ func named(t *testing.T, apiVersion, kind, name string) *unstructured.Unstructur
 		`"uid":"3f1e7a52-0d6c-4c54-9d0a-5d1f6f3a8d11"},"spec":{"replicas":3}}`, apiVersion, kind, name))
 }
 
-// sample is a CronTab at the version that the API server stores.
-func sample(t *testing.T) *unstructured.Unstructured {
-	t.Helper()
-	return object(t, `{"apiVersion":"example.com/v1beta1","kind":"CronTab","metadata":{"name":"local","namespace":"default",`+
-		`"uid":"6e1a1b0c-8d2c-4cf0-9c53-0e9d0a2f7a10"},"hostPort":"localhost:1234"}`)
-}
-
 // list makes the list that the API server makes: its version is that of the request.
 func list(apiVersion, kind string, items ...*unstructured.Unstructured) *unstructured.UnstructuredList {
 	l := &unstructured.UnstructuredList{}
@@ -79,13 +69,4 @@ func content(t *testing.T, obj runtime.Object) map[string]any {
 		t.Fatalf("the client returned a %T", obj)
 	}
 	return u.Object
-}
-
-// set is obj.Set for a JSON text.
-func set(obj *jsondoc.Object, text string, path ...string) error {
-	v, err := jsondoc.RawValue([]byte(text))
-	if err != nil {
-		return err
-	}
-	return obj.Set(v, path...)
 }

@@ -146,16 +146,29 @@ func TestOverloadStays(t *testing.T) {
 	}
 }
 
-// TestOverloadOutlastsTheClient holds what the user reads where the waits of server and client for
-// each other add up to more than the time that a call has.
-func TestOverloadOutlastsTheClient(t *testing.T) {
-	t.Parallel()
-	f := fill(t, limitRequests, time.Second)
-	a := f.client()
-	a.Timeout = 3 * time.Second
-	_, err := a.Converter(t, madeUp("Plain"), madeUpVersions(), f.byService("v1")).To(named(t, group+"/v1", "Plain", "a"), "v2")
-	want := "conversion webhook for " + group + `/v1, Kind=Plain failed: Post "https://webhookd.crdconvert.svc:443/crdconvert?timeout=3s": `
-	if err == nil || cutEnd(err.Error(), timeouts()) != want {
-		t.Errorf("the user reads\n%v\nwant\n%sand one of\n%s", err, want, strings.Join(timeouts(), "\n"))
+// An exchange is what the server answered once.
+type exchange struct {
+	Code       int
+	RetryAfter string
+}
+
+// A recorder keeps the exchanges of an apiclient.Server.
+type recorder struct {
+	mu        sync.Mutex
+	exchanges []exchange
+}
+
+// observe is the Observe of an apiclient.Server.
+func (r *recorder) observe(_ *http.Request, resp *http.Response) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if resp != nil {
+		r.exchanges = append(r.exchanges, exchange{resp.StatusCode, resp.Header.Get("Retry-After")})
 	}
+}
+
+func (r *recorder) all() []exchange {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]exchange(nil), r.exchanges...)
 }

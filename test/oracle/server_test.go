@@ -25,13 +25,10 @@ import (
 
 // A setup says how a webhookd differs from the one that `webhookd serve --tls-dir` runs by default.
 type setup struct {
-	kinds      []converters.Kind // in addition to the builtin ones
-	limits     server.Limits
-	drainDelay time.Duration
-	hooks      server.Hooks
-	review     review.Hooks
-	hosts      []string // of the certificate
-	clientCA   string   // file
+	kinds  []converters.Kind // in addition to the builtin ones
+	limits server.Limits
+	hooks  server.Hooks
+	review review.Hooks
 }
 
 // A webhookd is a running server, wired as cmd/webhookd does it.
@@ -40,10 +37,8 @@ type webhookd struct {
 
 	t      *testing.T
 	ca     *tlstest.CA
-	secret string // the directory with the key pair
 	source *tlsreload.Source
-	log    lines  // of net/http
-	hellos hellos // what clients offered
+	log    lines // of net/http
 
 	stop context.CancelFunc
 	done chan struct{} // closed when Run has returned err
@@ -54,13 +49,14 @@ type webhookd struct {
 // error.
 func serve(t *testing.T, ca *tlstest.CA, change func(*setup)) *webhookd {
 	t.Helper()
-	s := setup{limits: server.DefaultLimits(), hosts: []string{apiclient.ServiceHost, "127.0.0.1"}}
+	s := setup{limits: server.DefaultLimits()}
 	if change != nil {
 		change(&s)
 	}
-	w := &webhookd{t: t, ca: ca, secret: filepath.Join(t.TempDir(), "tls"), done: make(chan struct{})}
-	tlstest.WriteSecretDir(t, w.secret, ca.Issue(t, tlstest.Leaf{Hosts: s.hosts}).Files())
-	w.wire(&s)
+	w := &webhookd{t: t, ca: ca, done: make(chan struct{})}
+	secret := filepath.Join(t.TempDir(), "tls")
+	tlstest.WriteSecretDir(t, secret, ca.Issue(t, tlstest.Leaf{Hosts: []string{apiclient.ServiceHost, "127.0.0.1"}}).Files())
+	w.wire(&s, secret)
 
 	// Not the test's own context, which ends before the cleanups that stop what calls the server.
 	parent := context.WithoutCancel(t.Context())
@@ -93,10 +89,10 @@ func serve(t *testing.T, ca *tlstest.CA, change func(*setup)) *webhookd {
 	return w
 }
 
-func (w *webhookd) wire(s *setup) {
+func (w *webhookd) wire(s *setup, secret string) {
 	w.t.Helper()
 	var err error
-	if w.source, err = tlsreload.Open(w.t.Context(), tlsreload.Options{Dir: w.secret, ClientCAFile: s.clientCA}); err != nil {
+	if w.source, err = tlsreload.Open(w.t.Context(), tlsreload.Options{Dir: secret}); err != nil {
 		w.t.Fatalf("certificate: %v", err)
 	}
 	registry, err := converters.NewRegistry(slices.Concat(exampletest.Kinds(), s.kinds)...)
@@ -107,9 +103,8 @@ func (w *webhookd) wire(s *setup) {
 	w.Server, err = server.New(server.Options{
 		Webhook:             review.NewHandler(reviewer),
 		Listen:              "127.0.0.1:0",
-		TLS:                 w.hellos.record(w.source.TLSConfig(tls.VersionTLS13)),
+		TLS:                 w.source.TLSConfig(tls.VersionTLS13),
 		Limits:              s.limits,
-		DrainDelay:          s.drainDelay,
 		ExpectedCertificate: w.source.Expected,
 		Hooks:               s.hooks,
 		ErrorLog:            log.New(&w.log, "", 0),
@@ -169,42 +164,4 @@ func (l *lines) all() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.text)
-}
-
-// A hello is what a client offers before it knows with whom it talks.
-type hello struct {
-	ServerName string
-	Protocols  []string
-}
-
-type hellos struct {
-	mu   sync.Mutex
-	seen []hello
-}
-
-// record makes c remember what clients offer. Where a client certificate is required, c does that
-// job itself and nothing is recorded.
-func (h *hellos) record(c *tls.Config) *tls.Config {
-	if c.GetConfigForClient == nil {
-		c.GetConfigForClient = func(info *tls.ClientHelloInfo) (*tls.Config, error) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.seen = append(h.seen, hello{info.ServerName, slices.Clone(info.SupportedProtos)})
-			return nil, nil //nolint:nilnil // means c itself
-		}
-	}
-	return c
-}
-
-// of returns the hellos of clients that offer these protocols; the server's self check is another.
-func (h *hellos) of(protocols ...string) []hello {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var found []hello
-	for _, s := range h.seen {
-		if slices.Equal(s.Protocols, protocols) {
-			found = append(found, s)
-		}
-	}
-	return found
 }

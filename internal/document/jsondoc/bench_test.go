@@ -2,7 +2,6 @@ package jsondoc_test
 
 import (
 	"encoding/json"
-	"io"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -76,24 +75,6 @@ func outlineObjects(d *jsondoc.Document, text []byte, outlines []jsondoc.Outline
 	})
 }
 
-// BenchmarkOutline scans a review for the positions of all objects and for duplicate names.
-func BenchmarkOutline(b *testing.B) {
-	for _, body := range bodies() {
-		b.Run(body.name, func(b *testing.B) {
-			var d jsondoc.Document
-			var outlines []jsondoc.Outline
-			b.SetBytes(int64(len(body.text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				var err error
-				if outlines, err = outlineObjects(&d, body.text, outlines[:0]); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // BenchmarkEdit opens each object of a review and makes the edits of a small converter: the
 // version, and one field split into two.
 func BenchmarkEdit(b *testing.B) {
@@ -131,45 +112,5 @@ func BenchmarkEdit(b *testing.B) {
 				}
 			}
 		})
-	}
-}
-
-// BenchmarkOutput writes reviews with an edit in each object.
-func BenchmarkOutput(b *testing.B) {
-	version := jsondoc.StringValue(reviewtest.To)
-	for _, body := range bodies() {
-		var d jsondoc.Document
-		var out jsondoc.Output
-		outlines, err := outlineObjects(&d, body.text, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		out.Reset(&d)
-		for _, o := range outlines {
-			obj := d.Open(o)
-			if err := obj.Set(version, "apiVersion"); err != nil {
-				b.Fatal(err)
-			}
-			out.Put(obj.Node)
-		}
-		writers := []struct {
-			name  string
-			write func(dst []byte) ([]byte, error)
-		}{
-			{"AppendTo", func(dst []byte) ([]byte, error) { return out.AppendTo(dst[:0]), nil }},
-			{"WriteTo", func(dst []byte) ([]byte, error) { _, err := out.WriteTo(io.Discard); return dst, err }},
-		}
-		for _, writer := range writers {
-			b.Run(body.name+"/"+writer.name, func(b *testing.B) {
-				var text []byte
-				b.SetBytes(int64(out.Len()))
-				b.ReportAllocs()
-				for b.Loop() {
-					if text, err = writer.write(text); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
 	}
 }

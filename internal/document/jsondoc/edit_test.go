@@ -55,14 +55,6 @@ func move(from, to string) edit {
 	}
 }
 
-func replace(value string, path ...string) edit {
-	return func(t *testing.T, o *jsondoc.Object) error {
-		t.Helper()
-		get(t, o, path...).Replace(raw(t, value))
-		return nil
-	}
-}
-
 // look reads a value and edits nothing.
 func look(path ...string) edit {
 	return func(t *testing.T, o *jsondoc.Object) error {
@@ -73,47 +65,7 @@ func look(path ...string) edit {
 	}
 }
 
-func TestUntouchedTextStays(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ name, kept string }{
-		{"integer beyond 2^53", "9007199254740993"},
-		{"integer beyond int64", "-18446744073709551616"},
-		{"trailing zero", "1.10"},
-		{"exponents", "[1e21,1E+2,1e-07,-0,0.0,1e400]"},
-		{"hundred digits", strings.Repeat("1234567890", 10)},
-		{"white space in odd places", "{ \"a\" :\t1 ,\r\n \"b\":[ 1 ,2 ] }"},
-		{"empty containers with white space", "{ \"o\": { }, \"a\": [\n] }"},
-		{"order of names", `{"z":1,"a":2,"m":3,"A":4}`},
-		{"nulls", `{"a":null,"b":[null,null],"c":{"d":null}}`},
-		{"escapes", `"\u003ca href=\u0022\/x\u0022\u003e \u00e9 é \ud83d\ude00 😀 \u2028 \b\f\n\r\t\\"`},
-		{"escaped names", `{"\u0061pp":1,"a\/b":2,"":3}`},
-		{"duplicate names that are not read", `{"a":{"x":1,"x":2}}`},
-		{"deep", strings.Repeat(`[{"a":`, 200) + "0" + strings.Repeat("}]", 200)},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			for _, frame := range []string{
-				`{"kept":%,"edited":1}`, `{"edited":1,"kept":%}`, `{"first":0,"kept":%,"edited":1,"last":[ ]}`,
-				"\n{ \"first\" : 0 ,\n\t\"edited\" : 1 , \"kept\" : % \r\n}", `{ "kept" :% , "edited":1 }`,
-			} {
-				text := strings.Replace(frame, "%", test.kept, 1)
-				o := parse(t, text)
-				if got := string(o.Text()); got != strings.TrimSpace(text) {
-					t.Errorf("without an edit:\ngot  %s\nwant %s", got, text)
-				}
-				if err := o.Set(raw(t, `"x"`), "edited"); err != nil {
-					t.Fatal(err)
-				}
-				want := strings.NewReplacer(`"edited":1`, `"edited":"x"`, `"edited" : 1`, `"edited" : "x"`).Replace(strings.TrimSpace(text))
-				if got := string(o.Text()); got != want {
-					t.Errorf("with an edit:\ngot  %s\nwant %s", got, want)
-				}
-			}
-		})
-	}
-}
-
+// What FuzzEdit's model does not say: white space, and the place of what is new.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	const abc = `{"a":1,"b":{"c":2,"d":[3,{"e":4}]},"f":null}`
@@ -125,8 +77,6 @@ func TestEdits(t *testing.T) {
 		{"none", abc, nil, abc},
 		{"look only", abc, []edit{look(), look("b"), look("b", "d")}, abc},
 		{"set the first", abc, []edit{set("9", "a")}, `{"a":9,"b":{"c":2,"d":[3,{"e":4}]},"f":null}`},
-		{"set one in the middle", abc, []edit{set("9", "b")}, `{"a":1,"b":9,"f":null}`},
-		{"set the last", abc, []edit{set("9", "f")}, `{"a":1,"b":{"c":2,"d":[3,{"e":4}]},"f":9}`},
 		{"set the only one", `{ "a" : 1 }`, []edit{set("9", "a")}, `{ "a" : 9 }`},
 		{"set a new one", `{ "a" : 1 }`, []edit{set("9", "b")}, `{ "a" : 1 ,"b":9}`},
 		{"set in an empty object", `{ }`, []edit{set("9", "a")}, `{"a":9}`},
@@ -138,53 +88,26 @@ func TestEdits(t *testing.T) {
 			set("1", "x", "b"), set("1", "y", "b"), set("2", "x", "c"), set("2", "y", "c"), set("3", "x", "d"), set("3", "y", "d"),
 			set("4", "x", "e"), set("4", "y", "e"), set("5", "x", "f"), set("5", "y", "f"), set("6", "z"),
 		}, `{"x":{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5},"y":{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5},"z":6}`},
-		{"set deep", abc, []edit{set("9", "b", "c")}, `{"a":1,"b":{"c":9,"d":[3,{"e":4}]},"f":null}`},
 		{"set a new one deep", abc, []edit{set("9", "b", "x")}, `{"a":1,"b":{"c":2,"d":[3,{"e":4}],"x":9},"f":null}`},
-		{"set through null", abc, []edit{set("9", "f", "g", "h")}, `{"a":1,"b":{"c":2,"d":[3,{"e":4}]},"f":{"g":{"h":9}}}`},
 		{"set through absent", `{}`, []edit{set("9", "a", "b", "c"), set("8", "a", "b", "d")}, `{"a":{"b":{"c":9,"d":8}}}`},
-		{"set twice", abc, []edit{set("9", "a"), set("8", "a")}, `{"a":8,"b":{"c":2,"d":[3,{"e":4}]},"f":null}`},
-		{
-			"set under an added value", abc,
-			[]edit{set(`{ "x" : 5 }`, "a"), set("9", "a", "y")},
-			`{"a":{ "x" : 5 ,"y":9},"b":{"c":2,"d":[3,{"e":4}]},"f":null}`,
-		},
 		{
 			"set inside an added value", `{"a":1}`,
 			[]edit{set(`{ "x" : 5 ,"y":{"z":[ ]}}`, "b"), set("9", "b", "y", "z"), set("8", "b", "x")},
 			`{"a":1,"b":{ "x" : 8 ,"y":{"z":9}}}`,
 		},
-		{"set over an edited value", abc, []edit{set("9", "b", "c"), set("7", "b")}, `{"a":1,"b":7,"f":null}`},
 		{"set the whole", abc, []edit{set("9", "b", "c"), set(`{"n":1}`)}, `{"n":1}`},
 		{"set the whole, then in it", abc, []edit{set(`{"n":1}`), set("2", "m")}, `{"n":1,"m":2}`},
 		{"remove the first", abc, []edit{remove("a")}, `{"b":{"c":2,"d":[3,{"e":4}]},"f":null}`},
-		{"remove one in the middle", abc, []edit{remove("b")}, `{"a":1,"f":null}`},
-		{"remove the last", abc, []edit{remove("f")}, `{"a":1,"b":{"c":2,"d":[3,{"e":4}]}}`},
 		{"remove the only one", `{ "a" : 1 }`, []edit{remove("a")}, `{}`},
 		{"remove all", `{ "a" : 1 , "b" : 2 }`, []edit{remove("a"), remove("b")}, `{}`},
 		{"remove between white space", "{ \"a\" : 1 ,\n \"b\" : 2 ,\n \"c\" : 3 }", []edit{remove("b")}, "{ \"a\" : 1 ,\n \"c\" : 3 }"},
 		{"remove the first between white space", "{ \"a\" : 1 ,\n \"b\" : 2 }", []edit{remove("a")}, "{\n \"b\" : 2 }"},
-		{"remove deep", abc, []edit{remove("b", "c")}, `{"a":1,"b":{"d":[3,{"e":4}]},"f":null}`},
-		{"remove the last deep one", `{"a":{"b":1}}`, []edit{remove("a", "b")}, `{"a":{}}`},
-		{"remove an absent value", abc, []edit{remove("x"), remove("b", "x"), remove("a", "x"), remove("f", "x"), remove("b", "d", "e")}, abc},
 		{"remove and set again", abc, []edit{remove("a"), set("9", "a")}, `{"b":{"c":2,"d":[3,{"e":4}]},"f":null,"a":9}`},
 		{"remove all and set again", `{"a":1,"b":2}`, []edit{remove("b"), remove("a"), set("9", "a"), set("8", "c")}, `{"a":9,"c":8}`},
-		{"set and remove", abc, []edit{set("9", "x"), remove("x")}, abc},
-		{"remove an added one before an added one", `{}`, []edit{set("1", "a"), set("2", "b"), remove("a")}, `{"b":2}`},
 		{"remove the first in an added value", `{}`, []edit{set(`{"x":1,"y":2}`, "a"), set("3", "a", "z"), remove("a", "x"), remove("a", "y")}, `{"a":{"z":3}}`},
-		{"replace through a node", abc, []edit{replace("9", "b", "c")}, `{"a":1,"b":{"c":9,"d":[3,{"e":4}]},"f":null}`},
 		{"move to another name", abc, []edit{move("a", "x")}, `{"b":{"c":2,"d":[3,{"e":4}]},"f":null,"x":1}`},
-		{"move over another", abc, []edit{move("a", "f")}, `{"b":{"c":2,"d":[3,{"e":4}]},"f":1}`},
-		{"move to where it is", abc, []edit{move("b c", "b c")}, abc},
-		{"move down", abc, []edit{move("a", "b x")}, `{"b":{"c":2,"d":[3,{"e":4}],"x":1},"f":null}`},
-		{"move up", abc, []edit{move("b d", "d")}, `{"a":1,"b":{"c":2},"f":null,"d":[3,{"e":4}]}`},
-		{"move into what it was", abc, []edit{move("a", "a b c")}, `{"b":{"c":2,"d":[3,{"e":4}]},"f":null,"a":{"b":{"c":1}}}`},
 		{"move over its parent", abc, []edit{move("b c", "b")}, `{"a":1,"b":2,"f":null}`},
-		{"move an absent value", abc, []edit{move("x", "y"), move("a x", "y")}, abc},
-		{"move an edited value", abc, []edit{set("9", "b", "c"), move("b", "x")}, `{"a":1,"f":null,"x":{"c":9,"d":[3,{"e":4}]}}`},
-		{"edit a moved value", abc, []edit{move("b", "x"), set("9", "x", "c")}, `{"a":1,"f":null,"x":{"c":9,"d":[3,{"e":4}]}}`},
-		{"move there and back", abc, []edit{move("b", "x"), move("x", "b")}, `{"a":1,"f":null,"b":{"c":2,"d":[3,{"e":4}]}}`},
 		{"move with its white space inside", `{"a":{ "b" : [ 1 ] } , "c":2}`, []edit{move("a", "d e")}, `{ "c":2,"d":{"e":{ "b" : [ 1 ] }}}`},
-		{"swap", `{"a":1,"b":2}`, []edit{move("a", "x"), move("b", "a"), move("x", "b")}, `{"a":2,"b":1}`},
 		{"hostPort to host and port", `{"apiVersion":"v1","spec":{"hostPort":"h:1","image":"i"}}`, []edit{
 			remove("spec", "hostPort"), set(`"h"`, "spec", "host"), set(`"1"`, "spec", "port"), set(`"v2"`, "apiVersion"),
 		}, `{"apiVersion":"v2","spec":{"image":"i","host":"h","port":"1"}}`},
@@ -368,42 +291,6 @@ func TestNodeOfAValueThatIsGone(t *testing.T) {
 	}
 	if got := string(o.Text()); got != `{"a":{"x":0}}` {
 		t.Errorf("got %s", got)
-	}
-}
-
-// TestValueIsOfItsTime takes values from nodes that are edited later.
-func TestValueIsOfItsTime(t *testing.T) {
-	t.Parallel()
-	o := parse(t, `{"a":{"b": 1 ,"c":{}}}`)
-	a := get(t, o, "a")
-	before := a.Value()
-	if err := o.Set(jsondoc.IntValue(2), "a", "b"); err != nil {
-		t.Fatal(err)
-	}
-	between := a.Value()
-	if err := o.Set(jsondoc.IntValue(3), "a", "c", "d"); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(o.Set(before, "before"), o.Set(between, "between"), o.Set(a.Value(), "after")); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(o.Set(jsondoc.IntValue(4), "between", "b"), o.Remove("before", "c")); err != nil {
-		t.Fatal(err)
-	}
-	const want = `{"a":{"b": 2 ,"c":{"d":3}},"before":{"b": 1 },"between":{"b": 4 ,"c":{}},"after":{"b": 2 ,"c":{"d":3}}}`
-	if got := string(o.Text()); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if got := string(before.Text()) + string(between.Text()); got != `{"b": 1 ,"c":{}}{"b": 2 ,"c":{}}` {
-		t.Errorf("values changed to %s", got)
-	}
-	// Into itself, at two places, and into another document.
-	other := parse(t, `{}`)
-	if err := errors.Join(o.Set(before, "a", "c"), o.Set(before, "a", "c", "c"), other.Set(a.Value(), "x")); err != nil {
-		t.Fatal(err)
-	}
-	if got := string(other.Text()); got != `{"x":{"b": 2 ,"c":{"b": 1 ,"c":{"b": 1 ,"c":{}}}}}` {
-		t.Errorf("in another document: %s", got)
 	}
 }
 

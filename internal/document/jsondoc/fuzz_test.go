@@ -12,17 +12,37 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/test/hostile"
 )
 
 // FuzzScan compares the scanner with encoding/json, jsontext and sigs.k8s.io/json: the texts it
-// accepts, and the positions of names and values. A walk over valid text finds the same ones.
+// accepts, and the positions of names and values. A walk over valid text finds the same ones and
+// exactly the duplicate names, and one over other text fails.
 func FuzzScan(f *testing.F) {
+	cases := hostile.Cases()
+	for i := range cases {
+		if text := cases[i].Request.Body(); cases[i].Set == hostile.Syntax && len(text) < 1<<16 {
+			f.Add([]byte(text))
+		}
+	}
+	for _, text := range []string{
+		"[0,-0,0.0,-0.0e-0,0E+00,18446744073709551615,1.10,1e21,1E400,-1e-400]", strings.Repeat("9", 100),
+		`"\"\\\/\b\f\n\r\t\u0000\u001F\u007f"`, `"\ud83d\uDE00\udbff\udfff"`, `"\ud7ff\ue000\uffff"`, "\"\u007fé\u2028\ufeff\ufffd😀\U0010ffff\"",
+		` { "a\u0062" : 1.50 , "list" : [ "x" , {"y":[ ]} , null ] , "o" : { "p" : true, "":"" } } `,
+		`"` + strings.Repeat("a", 63) + `"`, `"` + strings.Repeat("a", 64) + `"`, `["` + strings.Repeat("a", 129) + `",1]`,
+		`"` + strings.Repeat("a", 60) + `\ud83d\ude00` + strings.Repeat("é", 60) + `"`,
+	} {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		accepted, disagreement := verdict(text)
 		if disagreement != "" {
 			t.Fatal(disagreement)
 		}
 		if !accepted {
+			if descend(text, jsondoc.MaxDepth) == nil {
+				t.Fatal("a walk finds nothing wrong")
+			}
 			return
 		}
 		if err := sameWalk(text); err != nil && !errors.Is(err, errRepeated) {
@@ -34,80 +54,39 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// FuzzMembers compares reading one level of an object with jsontext: names, values and duplicate
-// names.
-func FuzzMembers(f *testing.F) {
-	f.Fuzz(func(t *testing.T, text []byte) {
-		want, repeated, err := membersOf(text)
-		valid := err == nil
-		var names, values []string
-		s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-		if err == nil {
-			err = s.Members(func(name []byte) error {
-				names = append(names, string(name))
-				at, err := s.Skip()
-				values = append(values, string(s.Text(at)))
-				return err
-			})
-		}
-		if err == nil {
-			err = s.End()
-		}
-		switch problem := problemOf(err); {
-		case !valid && err == nil, valid && !repeated && err != nil && problem != "nested too deep, an object may have 512 levels":
-			t.Fatalf("%v, jsontext says valid: %v, repeated: %v", err, valid, repeated)
-		case valid && repeated && problem != "duplicate name" && problem != "nested too deep, an object may have 512 levels":
-			t.Fatalf("%v, want a repeated name", err)
-		case err != nil:
-			return
-		}
-		for i, m := range want {
-			if i >= len(names) || names[i] != m.name || values[i] != string(m.value) {
-				t.Fatalf("got %q, %q, want %v", names, values, want)
-			}
-		}
-		if len(names) != len(want) {
-			t.Fatalf("got %q, want %v", names, want)
-		}
-	})
-}
-
 type rawMember struct {
 	name  string
 	value jsontext.Value
 }
 
 // membersOf reads one level of an object with jsontext.
-func membersOf(text []byte) (members []rawMember, repeated bool, err error) {
+func membersOf(text []byte) (members []rawMember, err error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text), allowDuplicates())
 	if d.PeekKind() != '{' {
-		return nil, false, errors.New("no object")
+		return nil, errors.New("no object")
 	}
 	if _, err := d.ReadToken(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	seen := map[string]bool{}
 	for d.PeekKind() == '"' {
 		token, err := d.ReadToken()
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		name := token.String()
-		repeated = repeated || seen[name]
-		seen[name] = true
 		value, err := d.ReadValue()
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		members = append(members, rawMember{name, value.Clone()})
 	}
 	if _, err := d.ReadToken(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if !jsontext.Value(text).IsValid(allowDuplicates()) {
-		return nil, false, errors.New("more than one value")
+		return nil, errors.New("more than one value")
 	}
-	return members, repeated, nil
+	return members, nil
 }
 
 // FuzzEdit applies a program of edits to a text and to the decoded map. Both must give the same,
@@ -382,11 +361,11 @@ func (m *model) sameBytes(path []string, before, after []byte) string {
 	if slices.ContainsFunc(m.touched, func(touched []string) bool { return isPrefix(touched, path) }) {
 		return ""
 	}
-	was, _, err := membersOf(before)
+	was, err := membersOf(before)
 	if err != nil {
 		return "" // not an object: something was set through a null
 	}
-	is, _, err := membersOf(after)
+	is, err := membersOf(after)
 	if err != nil {
 		return "no object any more: " + jsondoc.FormatPath(path...)
 	}

@@ -7,99 +7,44 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/test/helpers/costtest"
 )
 
+// Where a text is refused. FuzzScan has more texts that are, by RFC 8259.
 func TestScanRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{
 		{"nothing", "", "unexpected end of the text: byte 0"},
 		{"white space only", " \n\t\r ", "unexpected end of the text: byte 5"},
 		{"byte order mark", "\ufeff{}", "unexpected character: byte 0"},
-		{"NUL", "\x00", "unexpected character: byte 0"},
 		{"NUL at the end", "{}\x00", "data after the end of the document: byte 2"},
-		{"NUL in a string", "\"a\x00b\"", "unexpected character: byte 2"},
-		{"NUL in a list", "[1\x00]", "unexpected character: byte 2"},
-		{"line feed in a string", "\"a\nb\"", "unexpected character: byte 2"},
-		{"tab in a name", "{\"a\t\":1}", "unexpected character: byte 3"},
 		{"unit separator behind 70 bytes", `"` + strings.Repeat("a", 70) + "\x1f\"", "unexpected character: byte 71"},
 		{"unit separator in the first 64 bytes", `"` + strings.Repeat("a", 40) + "\x1f" + strings.Repeat("a", 70) + `"`, "unexpected character: byte 41"},
-		{"unknown escape", `"\x41"`, "invalid escape in a string: byte 1"},
-		{"escape of an upper case letter", `"\N"`, "invalid escape in a string: byte 1"},
-		{"escaped apostrophe", `"\'"`, "invalid escape in a string: byte 1"},
-		{"escape of a line end", "\"\\\n\"", "invalid escape in a string: byte 1"},
 		{"short escape", `"\u12"`, "invalid escape in a string: byte 1"},
-		{"escape without hexadecimal digits", `"\u00g0"`, "invalid escape in a string: byte 1"},
-		{"escape with a sign", `"\u+041"`, "invalid escape in a string: byte 1"},
-		{"escape with an underscore", `"\u0_41"`, "invalid escape in a string: byte 1"},
-		{"upper case escape", `"\U0041"`, "invalid escape in a string: byte 1"},
 		{"escape at the end", `"\`, "invalid escape in a string: byte 1"},
 		{"escaped quote at the end", `"\"`, "unexpected end of the text: byte 3"},
 		{"high surrogate alone", `"\ud800"`, "invalid escape in a string: byte 1"},
-		{"low surrogate alone", `"\udc00"`, "invalid escape in a string: byte 1"},
-		{"two high surrogates", `"\ud800\ud800"`, "invalid escape in a string: byte 1"},
-		{"surrogates the wrong way round", `"\udc00\ud800"`, "invalid escape in a string: byte 1"},
-		{"high surrogate and a letter", `"\ud800a"`, "invalid escape in a string: byte 1"},
 		{"high surrogate and half an escape", `"\ud800\udc0"`, "invalid escape in a string: byte 1"},
-		{"high surrogate in a name", `{"\ud83d":1}`, "invalid escape in a string: byte 2"},
-		{"invalid UTF-8 in a string", "\"a\xffb\"", "invalid UTF-8: byte 2"},
 		{"invalid UTF-8 outside of strings", "{}\x80", "invalid UTF-8: byte 2"},
 		{"invalid UTF-8 behind U+FFFD and more", "[\"é\ufffd😀\",\"\xc3\"]", "invalid UTF-8: byte 14"},
-		{"overlong slash", "\"\xc0\xaf\"", "invalid UTF-8: byte 1"},
-		{"surrogate in UTF-8", "\"\xed\xa0\x80\"", "invalid UTF-8: byte 1"},
-		{"rune above U+10FFFF", "\"\xf4\x90\x80\x80\"", "invalid UTF-8: byte 1"},
 		{"cut rune at the end", "\"\xe2\x82", "invalid UTF-8: byte 1"},
 		{"leading zero", "01", "data after the end of the document: byte 1"},
 		{"leading zero in a list", "[01]", "unexpected character: byte 2"},
-		{"negative leading zero", "[-01]", "unexpected character: byte 3"},
 		{"lone minus", "-", "invalid number: byte 1"},
-		{"minus and a letter", "-a", "invalid number: byte 1"},
-		{"plus", "+1", "unexpected character: byte 0"},
 		{"no fraction", "1.", "invalid number: byte 2"},
-		{"no integer", ".5", "unexpected character: byte 0"},
-		{"fraction and exponent without digits", "1.e1", "invalid number: byte 2"},
 		{"no exponent", "1e", "invalid number: byte 2"},
-		{"signed no exponent", "1E+", "invalid number: byte 3"},
 		{"fractional exponent", "1e1.5", "data after the end of the document: byte 3"},
-		{"hexadecimal", "0x10", "data after the end of the document: byte 1"},
-		{"underscore", "1_000", "data after the end of the document: byte 1"},
-		{"NaN", "NaN", "unexpected character: byte 0"},
-		{"infinity", "[Infinity]", "unexpected character: byte 1"},
-		{"negative infinity", "-Infinity", "invalid number: byte 1"},
 		{"half a literal", "tru", "invalid literal: byte 0"},
 		{"misspelt literal", "[nul1]", "invalid literal: byte 1"},
-		{"upper case literal", "True", "unexpected character: byte 0"},
 		{"literal with a tail", "nullx", "data after the end of the document: byte 4"},
-		{"two documents", "{}{}", "data after the end of the document: byte 2"},
 		{"two documents in lines", "{}\n{}", "data after the end of the document: byte 3"},
-		{"comma behind the document", "{},", "data after the end of the document: byte 2"},
-		{"closing brace too many", "{}}", "data after the end of the document: byte 2"},
 		{"trailing comma in an object", `{"a":1,}`, "unexpected character: byte 7"},
-		{"trailing comma in an array", "[1,]", "unexpected character: byte 3"},
-		{"leading comma", "[,1]", "unexpected character: byte 1"},
-		{"two commas", "[1,,2]", "unexpected character: byte 3"},
-		{"no comma", `{"a":1 "b":2}`, "unexpected character: byte 7"},
 		{"no colon", `{"a" 1}`, "unexpected character: byte 5"},
-		{"two colons", `{"a"::1}`, "unexpected character: byte 5"},
-		{"no value", `{"a":}`, "unexpected character: byte 5"},
-		{"name only", `{"a"}`, "unexpected character: byte 4"},
-		{"name without quotes", `{a:1}`, "unexpected character: byte 1"},
-		{"number for a name", `{1:1}`, "unexpected character: byte 1"},
-		{"apostrophes", `{'a':1}`, "unexpected character: byte 1"},
-		{"comment", "[1/**/]", "unexpected character: byte 2"},
-		{"vertical tab", "[\v1]", "unexpected character: byte 1"},
-		{"no-break space", "[\u00a01]", "unexpected character: byte 1"},
 		{"unclosed object", `{"a":1`, "unexpected end of the text: byte 6"},
-		{"unclosed object behind a comma", `{"a":1,`, "unexpected end of the text: byte 7"},
-		{"unclosed empty object", `{`, "unexpected end of the text: byte 1"},
 		{"unclosed array", "[[]", "unexpected end of the text: byte 3"},
-		{"unclosed string", `"abc`, "unexpected end of the text: byte 4"},
 		{"unclosed long string", `"` + strings.Repeat("a", 100), "unexpected end of the text: byte 101"},
 		{"object closed as an array", `{"a":1]`, "unexpected character: byte 6"},
-		{"array closed as an object", "[1}", "unexpected character: byte 2"},
 		{"wrong end behind 64 levels", strings.Repeat("[", 64) + "{}" + strings.Repeat("]", 63) + "}", "unexpected character: byte 129"},
 	}
 	for _, test := range tests {
@@ -117,42 +62,6 @@ func TestScanRefuses(t *testing.T) {
 				if _, err := jsondoc.ParseObject([]byte(text)); err == nil {
 					t.Errorf("%.90q: ParseObject accepts it", text)
 				}
-			}
-		})
-	}
-}
-
-func TestScanAccepts(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ name, text string }{
-		{"empty object", "{}"},
-		{"empty array with white space", " \t[\r\n ] \n"},
-		{"null", "null"},
-		{"zeros", "[0,-0,0.0,-0.0e-0,0E+00]"},
-		{"large and exact numbers", "[9007199254740993,18446744073709551616,1.10,1e21,1E400,-1e-400]"},
-		{"a hundred digits", strings.Repeat("9", 100)},
-		{"every short escape", `"\"\\\/\b\f\n\r\t"`},
-		{"escaped control characters", `"\u0000\u001F\u007f"`},
-		{"surrogate pair", `"\ud83d\uDE00\udbff\udfff"`},
-		{"last runes before and behind the surrogates", `"\ud7ff\ue000\uffff"`},
-		{"raw runes of all sizes", "\"\u007fé\u2028\ufeff\ufffd😀\U0010ffff\""},
-		{"empty name", `{"":""}`},
-		{"repeated names", `{"a":1,"a":2}`},
-		{"all values", `{"a":[null,true,false,"",0,{}]}`},
-		{"white space everywhere", " { \"a\" : [ 1 , 2 ] , \"b\" : { } } "},
-		{"string of 63 bytes", `"` + strings.Repeat("a", 63) + `"`},
-		{"string of 64 bytes", `"` + strings.Repeat("a", 64) + `"`},
-		{"string of 129 bytes", `["` + strings.Repeat("a", 129) + `",1]`},
-		{"escape across 64 bytes", `"` + strings.Repeat("a", 60) + `\ud83d\ude00` + strings.Repeat("é", 60) + `"`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if accepted, disagreement := verdict([]byte(test.text)); !accepted || disagreement != "" {
-				t.Errorf("%q: refused: %v %s", test.text, scan([]byte(test.text), jsondoc.MaxDepth), disagreement)
-			}
-			if err := sameWalk([]byte(test.text)); err != nil && !errors.Is(err, errRepeated) {
-				t.Errorf("%q: %v", test.text, err)
 			}
 		})
 	}
@@ -352,47 +261,6 @@ func problemOf(err error) string {
 		return err.Error()
 	}
 	return ""
-}
-
-func TestScannerReadsPieceByPiece(t *testing.T) {
-	t.Parallel()
-	const text = ` { "a\u0062" : 1.50 , "list" : [ "x" , {"y":[ ]} , null ] , "o" : { "p" : true } } `
-	s, err := jsondoc.NewScanner([]byte(text), jsondoc.MaxDepth)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	note := func(name string, at jsondoc.Span, err error) error {
-		got = append(got, name+"="+string(s.Text(at)))
-		return err
-	}
-	err = s.Members(func(name []byte) error {
-		label := string(name)
-		switch s.Kind() {
-		case jsondoc.Array:
-			return s.Elements(func() error {
-				kind := s.Kind().String()
-				at, err := s.Skip()
-				return note(label+" "+kind, at, err)
-			})
-		case jsondoc.Map:
-			return s.Members(func(name []byte) error {
-				inner := label + "." + string(name)
-				at, err := s.Skip()
-				return note(inner, at, err)
-			})
-		default:
-			at, err := s.Skip()
-			return note(label, at, err)
-		}
-	})
-	if err == nil {
-		err = s.End()
-	}
-	want := []string{"ab=1.50", `list a string="x"`, `list an object={"y":[ ]}`, "list null=null", "o.p=true"}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("error %v, pieces (-want +got):\n%s", err, diff)
-	}
 }
 
 func TestScannerStopsAtErrors(t *testing.T) {

@@ -88,17 +88,6 @@ func TestDeepValues(t *testing.T) {
 	}
 }
 
-func TestUnquote(t *testing.T) {
-	t.Parallel()
-	for literal, want := range map[string]string{
-		`""`: "", `"plain é"`: "plain é", `"\"\\\/\b\f\n\r\t"`: "\"\\/\b\f\n\r\t", `"\ud83d\ude00\u0000"`: "😀\x00",
-	} {
-		if got := jsondoc.Unquote([]byte(literal)); got != want {
-			t.Errorf("%s: got %q, want %q", literal, got, want)
-		}
-	}
-}
-
 func TestParseObject(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, err string }{

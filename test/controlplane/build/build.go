@@ -34,7 +34,7 @@ func in(dir string) *Binaries {
 
 // Get returns the binaries of the control plane, and builds them if they are not in the cache: the
 // folder .cache/controlplane of the repository. It is to be called in the module of this package,
-// and tells progress how far it is. A build that is interrupted leaves nothing that a later one
+// and tells progress what it builds. A build that is interrupted leaves nothing that a later one
 // takes for whole; of two builds at once the second one waits for the first.
 func Get(ctx context.Context, progress io.Writer) (*Binaries, error) {
 	module, err := moduleDir(ctx)
@@ -54,7 +54,7 @@ func Get(ctx context.Context, progress io.Writer) (*Binaries, error) {
 	if err := os.MkdirAll(cache, 0o755); err != nil { //nolint:gosec // binaries are for everyone
 		return nil, err
 	}
-	unlock, err := lock(ctx, filepath.Join(cache, "lock"))
+	unlock, err := lock(filepath.Join(cache, "lock"))
 	if err != nil {
 		return nil, err
 	}

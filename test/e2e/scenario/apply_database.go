@@ -17,7 +17,6 @@ func ApplyDatabase(t *testing.T, e *Env) {
 	s.run("a field that only the annotation shows can be given up", annotationGivenUp)
 	s.run("a field that only the annotation shows outlives its neighbour", outlivesNeighbour)
 	s.run("three managers at three versions", threeManagers)
-	s.run("owners at three versions apply the same again", ownersApplyAgain)
 }
 
 func devAndOps(s subject, name string) (dev, ops applier) {
@@ -86,8 +85,15 @@ func threeManagers(s subject) {
 	ops.apply(opss)
 	beta.apply(betas)
 	dev.apply(devs)
-	dev.again(devs)
-	beta.again(betas)
+	// The API server goes over the versions of the managers in any order, so it takes many tries.
+	for range 10 {
+		dev.again(devs)
+		beta.again(betas)
+		ops.again(opss)
+		if s.t.Failed() {
+			return // once is enough to read
+		}
+	}
 	dev.owners(map[string]string{
 		"dev v1alpha1": ".spec.engine",
 		"beta v1beta1": ".spec.backupPolicy.schedule",
@@ -111,25 +117,6 @@ func outlivesNeighbour(s subject) {
 	dev.owners(map[string]string{"dev v1alpha1": ".spec.engine", "ops v1": ".spec.backupPolicy.retentionDays"})
 	dev.apply(`"spec":{"engine":"postgres-17","backup":"0 5 * * *"}`)
 	s.wants("v1", "outlives", `"spec":{"engine":"postgres-17","backupPolicy":{"schedule":"0 5 * * *","retentionDays":14}}`)
-}
-
-// The API server goes over the versions of the managers in any order, so it takes many tries.
-func ownersApplyAgain(s subject) {
-	dev, ops := devAndOps(s, "again")
-	beta := applier{subject: s, manager: "beta", version: "v1beta1", name: "again"}
-	const devs, betas, opss = `"spec":{"engine":"postgres-17"}`, `"spec":{"backupPolicy":{"schedule":"0 3 * * *"}}`,
-		`"spec":{"storageGiB":20,"backupPolicy":{"retentionDays":14}}`
-	ops.apply(opss)
-	beta.apply(betas)
-	dev.apply(devs)
-	for range 10 {
-		dev.again(devs)
-		beta.again(betas)
-		ops.again(opss)
-		if s.t.Failed() {
-			return // once is enough to read
-		}
-	}
 }
 
 // showsKept compares what the annotations of an object keep, as read at a version.

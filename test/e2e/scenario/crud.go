@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,14 +35,13 @@ type crud struct {
 func (c crud) all() {
 	c.write()
 	c.patch()
-	c.dryRun()
 	c.list()
 	c.remove()
 	c.removeCollection()
 	c.finalize()
 }
 
-// write creates an object, changes it, and makes changes that are none or come too late.
+// write creates an object, changes it, and makes changes that are none.
 func (c crud) write() {
 	name := c.version + "-written"
 	created := c.create(c.version, name, c.before(c.version))
@@ -62,16 +60,6 @@ func (c crud) write() {
 		// An object that is written as it was read is no change, or conversion has lost something.
 		c.identity(changed, c.update(version, read))
 	}
-
-	_, err := c.At(c.version).Update(c.t.Context(), created, metav1.UpdateOptions{})
-	if !apierrors.IsConflict(err) {
-		c.t.Errorf("update of an object that changed meanwhile: %v, want a conflict", err)
-	}
-	_, err = c.At(c.version).Create(c.t.Context(), c.object(c.version, name, c.before(c.version)), metav1.CreateOptions{})
-	if !apierrors.IsAlreadyExists(err) {
-		c.t.Errorf("create what there is: %v, want that it exists", err)
-	}
-	c.is(name, c.after)
 }
 
 // patch changes an object by each type of patch that there is for custom resources.
@@ -94,11 +82,6 @@ func (c crud) patch() {
 	}
 	c.same("what apply returns", c.before(c.version), obj)
 	c.is(name, c.before)
-
-	_, err = c.At(c.version).Patch(c.t.Context(), name, types.StrategicMergePatchType, []byte(`{}`), metav1.PatchOptions{})
-	if !apierrors.IsUnsupportedMediaType(err) {
-		c.t.Errorf("strategic merge patch: %v, want unsupported media type", err)
-	}
 }
 
 // patched patches an object at the version.
@@ -109,34 +92,6 @@ func (c crud) patched(name string, kind types.PatchType, patch string) *unstruct
 		c.t.Fatalf("%s: %v", kind, err)
 	}
 	return obj
-}
-
-// dryRun does everything without doing it.
-func (c crud) dryRun() {
-	ctx, all := c.t.Context(), []string{metav1.DryRunAll}
-	name := c.version + "-dry"
-	obj, err := c.At(c.version).Create(ctx, c.object(c.version, name, c.before(c.version)), metav1.CreateOptions{DryRun: all})
-	if err != nil {
-		c.t.Fatalf("dry run of create: %v", err)
-	}
-	c.same("what a dry run of create returns", c.before(c.version), obj)
-	c.gone(name)
-
-	obj = c.create(c.version, name, c.before(c.version))
-	obj, err = c.At(c.version).Update(ctx, withMembers(obj, c.object(c.version, name, c.after(c.version))), metav1.UpdateOptions{DryRun: all})
-	if err != nil {
-		c.t.Fatalf("dry run of update: %v", err)
-	}
-	c.same("what a dry run of update returns", c.after(c.version), obj)
-	patch := []byte(c.at[c.version].jsonPatch)
-	if obj, err = c.At(c.version).Patch(ctx, name, types.JSONPatchType, patch, metav1.PatchOptions{DryRun: all}); err != nil {
-		c.t.Fatalf("dry run of patch: %v", err)
-	}
-	c.same("what a dry run of patch returns", c.after(c.version), obj)
-	if err := c.At(c.version).Delete(ctx, name, metav1.DeleteOptions{DryRun: all}); err != nil {
-		c.t.Fatalf("dry run of delete: %v", err)
-	}
-	c.is(name, c.before)
 }
 
 // same compares what an operation at the version returned.

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// list lists objects that were created at all versions: at once, in pages, by label and by name.
+// list lists objects that were created at all versions: by label and by name. MixedStoredVersions
+// has pages.
 func (c crud) list() {
 	label := c.version + "-listed"
 	want := c.labelled(label, 5)
@@ -19,49 +19,16 @@ func (c crud) list() {
 	if got := c.names(selected); !slices.Equal(got, want) {
 		c.t.Errorf("list of all: %q, want %q", got, want)
 	}
-	paged := selected
-	var pages []string
-	for {
-		paged.Limit = 2
-		page, err := c.At(c.version).List(c.t.Context(), paged)
-		if err != nil {
-			c.t.Fatalf("list of a page: %v", err)
-		}
-		for i := range page.Items {
-			pages = append(pages, page.Items[i].GetName())
-			c.same("object of a page", c.before(c.version), &page.Items[i])
-		}
-		pages = append(pages, "/")
-		if paged.Continue = page.GetContinue(); paged.Continue == "" {
-			break
-		}
-	}
-	wantPages := []string{want[0], want[1], "/", want[2], want[3], "/", want[4], "/"}
-	if diff := cmp.Diff(wantPages, pages); diff != "" {
-		c.t.Errorf("pages of two (-want +got):\n%s", diff)
-	}
 	if got := c.names(metav1.ListOptions{FieldSelector: "metadata.name=" + want[3]}); !slices.Equal(got, want[3:4]) {
 		c.t.Errorf("list by name: %q, want %q", got, want[3:4])
-	}
-	if got := c.names(metav1.ListOptions{LabelSelector: "set=none"}); len(got) > 0 {
-		c.t.Errorf("list by a label that no object has: %q", got)
 	}
 }
 
 // remove deletes one object.
 func (c crud) remove() {
 	name := c.version + "-deleted"
-	uid := c.create(c.version, name, c.before(c.version)).GetUID()
-	other := types.UID("00000000-0000-4000-8000-000000000000")
-	err := c.At(c.version).Delete(c.t.Context(), name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}})
-	if !apierrors.IsConflict(err) {
-		c.t.Errorf("delete an object with another uid: %v, want a conflict", err)
-	}
-	c.is(name, c.before)
-	err = c.At(c.version).Delete(c.t.Context(), name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
-	if err != nil {
-		c.t.Fatalf("delete: %v", err)
-	}
+	c.create(c.version, name, c.before(c.version))
+	c.subject.remove(c.version, name)
 	c.gone(name)
 }
 

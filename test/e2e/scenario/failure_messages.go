@@ -2,11 +2,15 @@ package scenario
 
 import (
 	"context"
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
 // FailureMessages has a converter fail, and its message reach the user of each call, letter for
@@ -19,7 +23,10 @@ func FailureMessages(t *testing.T, e *Env) {
 	s := e.subject(t, madeUpCRD(t, "Fragile", spec, spec, spec), w)
 	s.create("v1", "other", `"spec":{"text":"a"}`)
 	s.run("of what comes in", refusedOnTheWayIn)
-	s.run("of what is stored", refusedOnTheWayOut)
+	s.run("of what is stored", func(s subject) { refusedOnTheWayOut(s, e) })
+	if failed := w.Metrics(t).Sum("webhookd_objects_total", "kind", "Fragile."+madeUpGroup, "result", "failed"); failed == 0 {
+		t.Error("webhookd's metrics know of no failed conversion")
+	}
 }
 
 const refusal = `has "no place" in the version <b> & says so: .spec.refuses`
@@ -65,8 +72,9 @@ func refusedOnTheWayIn(s subject) {
 	s.storedAs("v1beta1", "other", `"spec":{"text":"a"}`)
 }
 
-// refusedOnTheWayOut works with an object that is stored and cannot be converted to v1.
-func refusedOnTheWayOut(s subject) {
+// refusedOnTheWayOut works with an object that is stored and cannot be converted to v1, next to one
+// that can.
+func refusedOnTheWayOut(s subject, e *Env) {
 	ctx, v1 := s.t.Context(), s.At("v1")
 	s.create("v1beta1", "a", `"spec":{"refuses":"v1"}`)
 	const why = "conversion webhook for madeup.example.com/v1beta1, Kind=Fragile failed: " +
@@ -95,6 +103,14 @@ func refusedOnTheWayOut(s subject) {
 	})
 	failsWith(s.t, "list", err, why)
 	s.storedAs("v1beta1", "a", `"spec":{"refuses":"v1"}`)
+	s.wants("v1", "other", `"spec":{"text":"a"}`)
+	args := []string{"migrate", s.Name, "--to", "v1", "--dry-run", "--kubeconfig", Kubeconfig(s.t, e)}
+	out, err := exec.CommandContext(ctx, webhook.Build(s.t), args...).CombinedOutput() //nolint:gosec // webhookd
+	for _, text := range []string{"step 1 ", "objects that cannot be written, correct them", "/a: "} {
+		if err == nil || !strings.Contains(string(out), text) {
+			s.t.Errorf("webhookd migrate does not say %q: %v\n%s", text, err, out)
+		}
+	}
 
 	// The other versions know nothing of it, and can put it right.
 	s.wants("v1alpha1", "a", `"spec":{"refuses":"v1"}`)

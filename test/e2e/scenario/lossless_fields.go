@@ -43,13 +43,17 @@ func LosslessFields(t *testing.T, e *Env) {
 // crontabFields returns members of CronTabs by version.
 func crontabFields() map[string][]string {
 	const spec = `"spec":{"image":"EDIT"}`
+	// Values of all sorts in a field that no schema knows.
+	const extra = `"extra":{"numbers":[9007199254740993,-9223372036854775808,0,0.1,1e-7,3.141592653589793,1.10,1e21,18446744073709551615],` +
+		`"nulls":[false,null,{"a":null},[null],"",[],{}],"texts":["<a href='x'>&amp;</a>","\u003c\"\\\/\b\f\n\r\t\u0000\u001f\u007f\u2028\u2029",` +
+		`"héllo 世界 \ud83d\ude00 e\u0301 \ufeff"],"names":{"b":1,"a":2,"A":3,"":4,"a.b/c":5,"<&>":6,"世":7,"metadata":{},"apiVersion":"x"}}`
 	return map[string][]string{
 		"v1beta1": with(`FIELDS`+spec,
-			``, `"hostPort":null`, `"hostPort":""`, `"hostPort":":"`, `"hostPort":"localhost"`,
+			``, extra, `"hostPort":null`, `"hostPort":""`, `"hostPort":":"`, `"hostPort":"localhost"`,
 			`"hostPort":"localhost:"`, `"hostPort":":80"`,
 			`"hostPort":"[::1]:80"`, `"hostPort":"::1"`, `"hostPort":"a:b:80"`, `"hostPort":"<é&>:\u0000\u2028"`),
 		"v1": with(`FIELDS`+spec,
-			``, `"host":null`, `"port":null`, `"host":null,"port":null`, `"host":""`, `"port":""`,
+			``, extra, `"host":null`, `"port":null`, `"host":null,"port":null`, `"host":""`, `"port":""`,
 			`"host":"","port":""`, `"host":"a"`,
 			`"port":"80"`, `"host":null,"port":"80"`, `"host":"a","port":null`, `"host":"a:80"`, `"host":"::1","port":"80"`,
 			`"host":"a","port":"b:c"`, `"host":"<é&>","port":"\u0000\u2028"`),

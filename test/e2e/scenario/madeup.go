@@ -1,13 +1,11 @@
 package scenario
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -42,16 +40,4 @@ func madeUpCRD(t *testing.T, kind, v1alpha1, v1beta1, v1 string) *apiextensionsv
 	}
 	text.WriteString("]}}")
 	return ParseCRD(t, text.String())
-}
-
-// unchanged converts between versions that have the same fields.
-func unchanged(context.Context, *jsondoc.Object, string, string) error { return nil }
-
-// setJSON is obj.Set for JSON.
-func setJSON(obj *jsondoc.Object, text string, path ...string) error {
-	v, err := jsondoc.RawValue([]byte(text))
-	if err != nil {
-		return err
-	}
-	return obj.Set(v, path...)
 }

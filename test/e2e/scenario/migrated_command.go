@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
@@ -108,5 +109,31 @@ func MigratedByCommand(t *testing.T, e *Env) {
 	}
 	if got := r.Converted(t, w); got != converted {
 		t.Errorf("webhookd converted %g objects of a CRD with one version", got-converted)
+	}
+}
+
+// unchanged fails the test unless the objects are the same but for what a write changes by itself.
+func (p *population) unchanged(t *testing.T, was map[string]*unstructured.Unstructured) {
+	t.Helper()
+	plain := func(objects map[string]*unstructured.Unstructured) map[string]*unstructured.Unstructured {
+		c := map[string]*unstructured.Unstructured{}
+		for _, name := range p.names { // others may write more
+			obj := objects[name]
+			if obj == nil {
+				continue
+			}
+			c[name] = obj.DeepCopy()
+			c[name].SetResourceVersion("")
+			c[name].SetManagedFields(nil)
+			// Rewritten while the rules changed: the mark stays until the next conversion.
+			unstructured.RemoveNestedField(c[name].Object, "metadata", "annotations", "conversion.webhookd.io/v1beta1.kind")
+			if len(c[name].GetAnnotations()) == 0 {
+				c[name].SetAnnotations(nil)
+			}
+		}
+		return c
+	}
+	if diff := cmp.Diff(plain(was), plain(p.list(t, "v1"))); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
 // A subject is a resource that a scenario works on, for the test that does it. Objects are written
@@ -120,21 +119,6 @@ func (s subject) storedText(name string) []byte {
 		s.t.Fatalf("etcd has no %s", name)
 	}
 	return text
-}
-
-// store puts an object into etcd behind the API server's back.
-func (s subject) store(version, name, members string) {
-	s.t.Helper()
-	obj := s.object(version, name, members)
-	obj.SetNamespace(s.Namespace)
-	obj.SetUID(uuid.NewUUID())
-	obj.SetGeneration(1)
-	obj.SetCreationTimestamp(metav1.Now())
-	text, err := obj.MarshalJSON()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.env.Cluster.PutStored(s.t, s.Group, s.Plural, s.Namespace, name, text)
 }
 
 // withoutMetadata returns what obj says, with the name alone in its metadata.

@@ -1,24 +1,18 @@
 package scenario
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Tables asks for what `kubectl get` shows, at each version: its columns come from the fields of
-// that version, and a row may hold the object, its metadata or nothing. Selectable fields are those
-// of the version as well.
+// that version. Selectable fields are those of the version as well.
 func Tables(t *testing.T, e *Env) {
 	t.Helper()
-	w := e.Webhookd(t)
-	with := e.subject(t, withColumns(t), w)
-	without := e.subject(t, CRD(t, database().crd), w)
-	with.run("columns and selectable fields of each version", func(s subject) {
+	e.subject(t, withColumns(t), e.Webhookd(t)).run("columns and selectable fields of each version", func(s subject) {
 		s.create("v1beta1", "a", cronTab().before("v1beta1"))
 		s.create("v1", "b", cronTab().after("v1"))
 		s.shows("v1beta1", []string{"Name", "Where", "Replicas"},
@@ -29,15 +23,6 @@ func Tables(t *testing.T, e *Env) {
 		s.selects("v1beta1", "hostPort!=localhost:1234", "b")
 		s.selects("v1", "host=2001:db8::1,port=8080", "b")
 		s.selects("v1", "port=1234", "a")
-	})
-	without.run("no columns but those of every kind", func(s subject) {
-		s.create("v1alpha1", "c", database().before("v1alpha1"))
-		for _, version := range s.Served {
-			if diff := cmp.Diff([]string{"Name", "Age"}, columnNames(s.table(version, ""))); diff != "" {
-				s.t.Errorf("columns at %s (-want +got):\n%s", version, diff)
-			}
-			s.rowObjects(version)
-		}
 	})
 }
 
@@ -65,7 +50,7 @@ func withColumns(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// shows compares the tables of all objects and of each one.
+// shows compares the table of all objects.
 func (s subject) shows(version string, columns []string, rows [][]any) {
 	s.t.Helper()
 	all := s.table(version, "")
@@ -74,42 +59,6 @@ func (s subject) shows(version string, columns []string, rows [][]any) {
 	}
 	if diff := cmp.Diff(rows, cells(all)); diff != "" {
 		s.t.Errorf("rows at %s (-want +got):\n%s", version, diff)
-	}
-	for _, row := range rows {
-		name, ok := row[0].(string)
-		if !ok {
-			s.t.Fatalf("a row without a name: %v", row)
-		}
-		if diff := cmp.Diff([][]any{row}, cells(s.table(version, "/"+name))); diff != "" {
-			s.t.Errorf("row of %s at %s (-want +got):\n%s", name, version, diff)
-		}
-	}
-	s.rowObjects(version)
-}
-
-// rowObjects looks at what a row holds of its object.
-func (s subject) rowObjects(version string) {
-	s.t.Helper()
-	for include, want := range map[string]string{
-		"None":     "",
-		"Metadata": "PartialObjectMetadata meta.k8s.io/v1",
-		"Object":   s.Kind + " " + s.Group + "/" + version,
-	} {
-		for _, row := range s.table(version, "?includeObject="+include).Rows {
-			if want == "" {
-				if len(row.Object.Raw) > 0 && string(row.Object.Raw) != "null" {
-					s.t.Errorf("a row holds %s, want nothing", row.Object.Raw)
-				}
-				continue
-			}
-			u := &unstructured.Unstructured{}
-			if err := json.Unmarshal(row.Object.Raw, u); err != nil {
-				s.t.Fatalf("object of a row: %v", err)
-			}
-			if got := u.GetKind() + " " + u.GetAPIVersion(); got != want || u.GetUID() == "" {
-				s.t.Errorf("a row holds a %s with the uid %q, want a %s", got, u.GetUID(), want)
-			}
-		}
 	}
 }
 

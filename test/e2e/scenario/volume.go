@@ -3,8 +3,6 @@ package scenario
 import (
 	"flag"
 	"fmt"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -16,11 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
-//nolint:gochecknoglobals // flags of the test binary
-var (
-	volume = flag.Int("volume", 1000, "objects in the scenario Volume")
-	peers  = flag.String("volume-peers", "", "comma-separated `programs` that convert CronTabs, to list the objects with as well")
-)
+var volume = flag.Int("volume", 1000, "objects in the scenario Volume") //nolint:gochecknoglobals // a flag of the test binary
 
 // Volume measures what many objects that are stored at an old version cost: a list of them at the
 // new version and, with a watch cache, filling it from nothing. The figures are in the test's log.
@@ -44,35 +38,8 @@ func Volume(t *testing.T, e *Env) {
 		measure(t, w, "listed at v1beta1, as stored", n, 0, func() { r.listAll(t, "v1beta1", n, 0) })
 		measure(t, w, "listed at v1", n, n, func() { r.listAll(t, "v1", n, 0) })
 		measure(t, w, "listed at v1 in pages of 500", n, n, func() { r.listAll(t, "v1", n, 500) })
-		for _, program := range programs(r.Group) {
-			e.listWith(t, r, program, n)
-		}
 	}
 	r.clear(t)
-}
-
-// programs returns those of the flag, which know one group.
-func programs(group string) []string {
-	if *peers == "" || group != "example.com" {
-		return nil
-	}
-	return strings.Split(*peers, ",")
-}
-
-// listWith lists the objects while another webhook converts them, and then returns to webhookd.
-func (e *Env) listWith(t *testing.T, r *Resource, program string, n int) {
-	t.Helper()
-	var own *apiextensionsv1.CustomResourceConversion
-	defer e.UpdateCRD(t, r.Name, func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Conversion = own })
-	p := webhook.StartPeer(t, program, e.Address(t), e.Options(t).Hosts)
-	e.UpdateCRD(t, r.Name, func(crd *apiextensionsv1.CustomResourceDefinition) {
-		own, crd.Spec.Conversion = crd.Spec.Conversion, e.Conversion(p.Addr(), p.CA().PEM)
-	})
-	before, began := p.CPU(t), time.Now()
-	r.listAll(t, "v1", n, 0)
-	took, used := time.Since(began), p.CPU(t)-before
-	t.Logf("%d objects listed at v1 with %s: %s, %.0f objects/s; it used %.2f s of CPU, %.0f µs a call",
-		n, filepath.Base(program), took.Round(time.Millisecond), float64(n)/took.Seconds(), used.Seconds(), 1e6*used.Seconds()/float64(n))
 }
 
 // oldCronTab returns the text of a CronTab as etcd has it, of 1.2 KB with two managers.

@@ -3,10 +3,8 @@ package scenario
 import (
 	"slices"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -39,8 +37,6 @@ func (w watching) all() {
 		{"creates, updates and deletes, and a resumed watch", watching.changes},
 		{"a label comes and goes", watching.selected},
 		{"what there is and then what comes", watching.initial},
-		{"bookmarks", watching.bookmarks},
-		{"a table", watching.tables},
 	} {
 		w.run(part.name, func(s subject) { part.run(watching{subject: s, specimen: w.specimen}) })
 	}
@@ -129,69 +125,6 @@ func (w watching) initial() {
 		watcher.wants(event{watch.Deleted, "second", w.after})
 	}
 	w.empty()
-}
-
-// bookmarks waits for the one that the watch cache sends before a watch ends: it tells a watcher
-// how far it is although no event was its own. What comes after is seen from there. Without a watch
-// cache a watch goes on from its last event.
-func (w watching) bookmarks() {
-	begin := w.now()
-	name := metav1.ListOptions{ResourceVersion: begin, FieldSelector: "metadata.name=marked"}
-	revision := w.create(w.Storage, "marked", w.before(w.Storage)).GetResourceVersion()
-	for _, version := range w.Served {
-		w.watch(version, name).wants(event{watch.Added, "marked", w.before})
-		from := name
-		from.ResourceVersion = revision
-		if w.env.Cluster.WatchCache() {
-			from.ResourceVersion = w.bookmark(version, from)
-		}
-		changed := w.update(version, w.marked(version))
-		w.watch(version, from).wants(event{watch.Modified, "marked", w.marks(version)})
-		revision = changed.GetResourceVersion()
-	}
-	w.empty()
-}
-
-// bookmark watches an object, again where a watch ends too early, until a bookmark reports a later
-// resourceVersion than that of any event, and returns that.
-func (w watching) bookmark(version string, o metav1.ListOptions) string {
-	w.t.Helper()
-	seconds := int64(3) // the bookmark comes two seconds before the end, if it comes
-	o.AllowWatchBookmarks, o.TimeoutSeconds = true, &seconds
-	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); {
-		watcher := w.watch(version, o)
-		other := w.object(w.Storage, "", w.before(w.Storage))
-		other.SetGenerateName("not-watched-")
-		created, err := w.At(w.Storage).Create(w.t.Context(), other, metav1.CreateOptions{})
-		if err != nil {
-			w.t.Fatalf("create: %v", err)
-		}
-		for e := range watcher.events {
-			obj := watcher.object(e)
-			if e.Type != watch.Bookmark {
-				w.t.Errorf("%s of %s at %s, want bookmarks alone", e.Type, obj.GetName(), version)
-			}
-			if watcher.last >= number(w.t, created.GetResourceVersion()) {
-				return obj.GetResourceVersion()
-			}
-		}
-	}
-	w.t.Fatalf("no bookmark at %s", version)
-	return ""
-}
-
-// marked returns the watched object with the change that marks says.
-func (w watching) marked(version string) *unstructured.Unstructured {
-	w.t.Helper()
-	return withMembers(w.read(version, "marked"), w.object(version, "marked", w.marks(version)(version)))
-}
-
-// marks alternates between the two states of the specimen.
-func (w watching) marks(version string) func(version string) string {
-	if slices.Index(w.Served, version)%2 == 0 {
-		return w.after
-	}
-	return w.before
 }
 
 // now returns the resourceVersion from which a watch sees everything that comes.

@@ -1,48 +1,46 @@
 package webhook
 
 import (
-	"bufio"
 	"bytes"
-	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 )
 
-// Metrics are the samples of one scrape.
-type Metrics []sample
-
-type sample struct {
-	name   string
-	labels []string // name and value in turn
-	value  float64
-}
+// Metrics are the metrics of one scrape, or of several.
+type Metrics []*dto.MetricFamily
 
 // Sum adds up the samples of a metric that have all these labels, which are given as names and
-// values in turn. It is 0 where there is none.
+// values in turn. It is 0 where there is none. A histogram NAME has NAME_count and NAME_sum.
 func (m Metrics) Sum(name string, labels ...string) float64 {
 	sum := 0.0
-	for _, s := range m {
-		if s.name == name && s.has(labels) {
-			sum += s.value
+	for _, family := range m {
+		for _, sample := range family.GetMetric() {
+			if !has(sample, labels) {
+				continue
+			}
+			switch h := sample.GetHistogram(); name {
+			case family.GetName():
+				sum += sample.GetCounter().GetValue() + sample.GetGauge().GetValue() + sample.GetUntyped().GetValue()
+			case family.GetName() + "_count":
+				sum += float64(h.GetSampleCount())
+			case family.GetName() + "_sum":
+				sum += h.GetSampleSum()
+			}
 		}
 	}
 	return sum
 }
 
-func (s *sample) has(labels []string) bool {
+func has(sample *dto.Metric, labels []string) bool {
 	for want := range slices.Chunk(labels, 2) {
-		if len(want) != 2 {
-			return false
-		}
-		found := false
-		for label := range slices.Chunk(s.labels, 2) {
-			found = found || slices.Equal(label, want)
-		}
-		if !found {
+		if !slices.ContainsFunc(sample.GetLabel(), func(l *dto.LabelPair) bool { return l.GetName() == want[0] && l.GetValue() == want[1] }) {
 			return false
 		}
 	}
@@ -51,55 +49,9 @@ func (s *sample) has(labels []string) bool {
 
 // ParseMetrics reads the Prometheus text format, such as the API server's own /metrics.
 func ParseMetrics(text []byte) (Metrics, error) {
-	var m Metrics
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := lines.Text()
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		s, err := parseSample(line)
-		if err != nil {
-			return nil, err
-		}
-		m = append(m, s)
-	}
-	return m, lines.Err()
-}
-
-// parseSample reads NAME{LABEL="VALUE",...} NUMBER.
-func parseSample(line string) (sample, error) {
-	var s sample
-	end := strings.IndexAny(line, "{ ")
-	if end < 0 {
-		return s, fmt.Errorf("not a sample of a metric: %s", line)
-	}
-	s.name, line = line[:end], line[end:]
-	for line[0] == '{' || line[0] == ',' {
-		if line[1] == '}' {
-			line = line[1:]
-			break
-		}
-		label, rest, ok := strings.Cut(line[1:], "=")
-		if !ok {
-			return s, fmt.Errorf("a label without a value: %s", line)
-		}
-		quoted, err := strconv.QuotedPrefix(rest)
-		if err != nil {
-			return s, fmt.Errorf("value of the label %s: %w", label, err)
-		}
-		value, err := strconv.Unquote(quoted)
-		if err != nil {
-			return s, fmt.Errorf("value of the label %s: %w", label, err)
-		}
-		s.labels = append(s.labels, label, value)
-		line = rest[len(quoted):]
-	}
-	number, _, _ := strings.Cut(strings.TrimLeft(line, "} "), " ") // a timestamp may follow
-	var err error
-	s.value, err = strconv.ParseFloat(number, 64)
-	return s, err
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	return slices.Collect(maps.Values(families)), err
 }
 
 // scrape reads /metrics of an admin listener.

@@ -2,11 +2,7 @@ package faults_test
 
 import (
 	"crypto/tls"
-	"errors"
-	"fmt"
-	"io"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,156 +20,6 @@ import (
 
 // requestHead is that of a review; what follows is the length of its body and the empty line.
 const requestHead = "POST " + server.DefaultPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
-
-// dial makes a connection whose bytes the test writes itself.
-func dial(t *testing.T, p *process.Process, ca *tlstest.CA) (net.Conn, error) {
-	t.Helper()
-	d := tls.Dialer{Config: &tls.Config{RootCAs: ca.Pool(), ServerName: apiclient.ServiceHost, NextProtos: []string{"http/1.1"}}}
-	return d.DialContext(t.Context(), "tcp", p.Addr)
-}
-
-// A trickle sends a byte a second on each of many connections until the server has closed it.
-type trickle struct {
-	mu     sync.Mutex
-	closed []time.Duration // since the request began
-	codes  map[string]int  // status lines that came before the end
-	wg     sync.WaitGroup
-}
-
-// add begins a request with head. The rest follows slowly.
-func (k *trickle) add(t *testing.T, p *process.Process, ca *tlstest.CA, head string) {
-	t.Helper()
-	c, err := dial(t, p, ca)
-	if err != nil {
-		t.Errorf("a slow client cannot connect: %v", err)
-		return
-	}
-	began := time.Now()
-	if _, err := io.WriteString(c, head); err != nil {
-		t.Errorf("a slow client cannot write: %v", err)
-	}
-	k.wg.Go(func() {
-		defer c.Close()
-		answer := make([]byte, 1<<10)
-		n := 0
-		for err := error(nil); err == nil || errors.Is(err, os.ErrDeadlineExceeded); {
-			if _, err = c.Write([]byte{'x'}); err != nil {
-				break
-			}
-			_ = c.SetReadDeadline(time.Now().Add(time.Second))
-			var read int
-			read, err = c.Read(answer[n:])
-			n += read
-		}
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.closed = append(k.closed, time.Since(began))
-		k.codes[string(answer[:min(n, len("HTTP/1.1 408"))])]++
-	})
-}
-
-// slowest waits for the end of all and returns when the last one came.
-func (k *trickle) slowest() time.Duration {
-	k.wg.Wait()
-	var most time.Duration
-	for _, d := range k.closed {
-		most = max(most, d)
-	}
-	return most
-}
-
-// TestR3SlowClients has a thousand clients trickle their headers, and two hundred their bodies: all
-// are cut off in time, and reviews go through as ever (I04, I05).
-func TestR3SlowClients(t *testing.T) {
-	t.Parallel()
-	ca := tlstest.NewCA(t, "faults")
-	p := launchTolerant(t, ca)
-	l := load.Start(t, load.Options{
-		Workers: workers, Rate: 100, Durations: true, Call: mixed(crontabConverter(t, alone(p), ca)),
-	})
-	l.More(100)
-	before := load.Percentile(l.Durations(), 99)
-	headers, bodies := &trickle{codes: map[string]int{}}, &trickle{codes: map[string]int{}}
-	for range 1000 {
-		headers.add(t, p, ca, "POST "+server.DefaultPath+" HTTP/1.1\r\nX: ")
-	}
-	for range 200 {
-		bodies.add(t, p, ca, requestHead+"100000\r\n\r\n{")
-	}
-	inHeader, inBody := headers.slowest(), bodies.slowest()
-	if *full && (inHeader > 7*time.Second || inBody > 31*time.Second) {
-		t.Errorf("slow headers were cut off after %s, and slow bodies after %s", inHeader, inBody)
-	}
-	l.NoFailures()
-	after := load.Percentile(l.Durations(), 99)
-	if m := p.Scrape(); m["webhookd_request_bytes_in_flight"] != 0 || m["webhookd_requests_in_flight"] != 0 {
-		t.Error("something is left of the slow requests")
-	}
-	t.Logf("1000 slow headers: cut off after %s at most, %v; 200 slow bodies: %s, %v; %d calls, p99 %s before and %s meanwhile",
-		inHeader, headers.codes, inBody, bodies.codes, l.Calls(), before, after)
-}
-
-// TestI06StalledReaders has clients send large reviews and read no answer. What they hold is
-// bounded, so that others go on, and it ends with the write-grace.
-func TestI06StalledReaders(t *testing.T) {
-	t.Parallel()
-	const container = 256 << 20
-	readers := scaled(20, 100)
-	ca := tlstest.NewCA(t, "faults")
-	p := launchTolerant(t, ca, memoryLimit(container), "--request-timeout=3s", "--write-grace=2s", "--queue-wait=0s")
-	l := start(t, alone(p), ca)
-	l.More(100)
-	body := reviewtest.Body(1600, 10_000)
-	var wg sync.WaitGroup
-	for range readers {
-		wg.Go(func() { stall(t, p, ca, body) })
-	}
-	held := 0.0
-	wait.Until(t, "large reviews in flight", func() bool {
-		held = max(held, p.Scrape()["webhookd_request_bytes_in_flight"])
-		return held > float64(len(body))
-	})
-	wg.Wait()
-	wait.Until(t, "the end of all of them", func() bool { return p.Scrape()["webhookd_request_bytes_in_flight"] < float64(len(body)) })
-	l.NoFailures()
-	if peak := p.PeakMemory(); peak > container {
-		t.Errorf("peak of %d MiB in a container of %d MiB", peak>>20, container>>20)
-	}
-	t.Logf("%d stalled readers of %d MiB each: %.0f MiB in flight seen, peak %d MiB, %d other calls, none failed",
-		readers, len(body)>>20, held/(1<<20), p.PeakMemory()>>20, l.Calls())
-}
-
-// stall sends a review and reads nothing of the answer until the server has closed the connection.
-func stall(t *testing.T, p *process.Process, ca *tlstest.CA, body []byte) {
-	t.Helper()
-	c, err := dial(t, p, ca)
-	if err != nil {
-		t.Errorf("connect: %v", err)
-		return
-	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(wait.Patience))
-	if tlsConn, ok := c.(*tls.Conn); ok {
-		if tcp, ok := tlsConn.NetConn().(*net.TCPConn); ok {
-			_ = tcp.SetReadBuffer(4 << 10)
-		}
-	}
-	_, err = fmt.Fprintf(c, "%s%d\r\n\r\n", requestHead, len(body))
-	for rest := body; err == nil && len(rest) > 0; rest = rest[min(len(rest), 64<<10):] {
-		_, err = c.Write(rest[:min(len(rest), 64<<10)])
-	}
-	// One that was refused has its connection closed while it writes; the others wait, and write
-	// until that fails.
-	for ; err == nil; wait.For(t, 100*time.Millisecond) {
-		_, err = c.Write([]byte(" "))
-		if t.Context().Err() != nil {
-			return
-		}
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Error("the server never closes the connection")
-	}
-}
 
 // TestR4TooManyConnections leaves the process with few descriptors, and 500 silent connections that
 // take them (I24): the silent ones are cut off, a client that is served goes on, another connects,
@@ -207,28 +53,6 @@ func TestR4TooManyConnections(t *testing.T) {
 	if lines, most := len(p.Log("Accept error")), int(time.Since(began).Seconds())+2; lines > most {
 		t.Errorf("%d lines about it, want at most %d", lines, most)
 	}
-}
-
-// TestR6BurstOfConnections makes many connections at once.
-func TestR6BurstOfConnections(t *testing.T) {
-	t.Parallel()
-	conns := scaled(500, 2000)
-	ca := tlstest.NewCA(t, "faults")
-	p := launch(t, ca)
-	l := start(t, alone(p), ca)
-	l.More(100)
-	h := shakeHands(t, p, ca, 100, 0)
-	began := time.Now()
-	h.More(int64(conns))
-	h.NoFailures()
-	took := h.Durations()
-	rate := float64(h.Calls()) / time.Since(began).Seconds()
-	l.NoFailures()
-	if p99 := load.Percentile(took, 99); *full && p99 > 500*time.Millisecond {
-		t.Errorf("a handshake took %s (p99)", p99)
-	}
-	t.Logf("%d connections by 100 clients at once, %.0f/s: p50 %s, p99 %s; %d calls, none failed",
-		len(took), rate, load.Percentile(took, 50), load.Percentile(took, 99), l.Calls())
 }
 
 // TestI39NodeIsLost swallows what goes to one of two replicas and comes from it, as where a node

@@ -2,14 +2,11 @@ package faults_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -78,84 +75,9 @@ func shapes() []shape {
 	}
 }
 
-// TestR1FloodOfLargeBodies sends many large bodies at once to a process with the memory limit of a
-// small container: it never takes more than the container has, everything has an answer, and small
-// reviews go through all the time (I08, I12).
-func TestR1FloodOfLargeBodies(t *testing.T) {
-	// Not in parallel: it takes much memory, and most of the machine.
-	size, atOnce := scaled(16<<20, 32<<20), scaled(8, 64)
-	for _, container := range scaledList([]int64{256 << 20}, []int64{256 << 20, 512 << 20}) {
-		for _, s := range shapes() {
-			t.Run(fmt.Sprintf("%d MiB, %s", container>>20, s.name), func(t *testing.T) {
-				if s.name == legal || *full {
-					flood(t, container, atOnce, s.make(size))
-				} else {
-					flood(t, container, atOnce/2, s.make(size/2))
-				}
-			})
-		}
-	}
-}
-
 // memoryLimit is the limit that webhookd sets itself in a container of that size.
 func memoryLimit(container int64) string {
 	return fmt.Sprintf("--memory-limit=%d", container-min(max(container/10, 38<<20), container/4))
-}
-
-func flood(t *testing.T, container int64, atOnce int, body []byte) {
-	t.Helper()
-	ca := tlstest.NewCA(t, "faults")
-	p := process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Flags: []string{memoryLimit(container)},
-		Memory: scaled(0, container), Tolerated: []string{reviewFailed, `"msg":"body rejected"`},
-	})
-	client := newPoster(t, p, ca)
-	single := reviewtest.Body(1, 2000)
-	small := load.Start(t, load.Options{
-		Workers: 2, Rate: 50, Durations: true, Call: func(int, int) error { return client.success(t.Context(), single) },
-	})
-	small.More(20)
-	small.Durations()
-
-	var mu sync.Mutex
-	codes := map[int]int{}
-	var wg sync.WaitGroup
-	began := time.Now()
-	waves := scaled(1, 4) // one is over before a hundred small reviews are made
-	for range waves {
-		for range atOnce {
-			wg.Go(func() {
-				code, err := client.code(t.Context(), body)
-				if err != nil && (*full || !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE)) {
-					t.Errorf("a large body has no answer: %v", err)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				codes[code]++
-			})
-		}
-		wg.Wait()
-	}
-	took := time.Since(began)
-	small.NoFailures()
-	waits := small.Durations()
-	peak := p.PeakMemory()
-	delete(codes, 0) // a client without a processor may come to read the answer to half a body too late
-	for code := range codes {
-		// 400 is for an object with more members than any has.
-		if !slices.Contains([]int{http.StatusOK, http.StatusTooManyRequests, http.StatusRequestEntityTooLarge, http.StatusBadRequest}, code) {
-			t.Errorf("answer %d", code)
-		}
-	}
-	if !p.Alive() || !*full && peak > container { // with -full the kernel holds it
-		t.Errorf("alive: %t; peak of %d MiB in a container of %d MiB", p.Alive(), peak>>20, container>>20)
-	}
-	if p99 := load.Percentile(waits, 99); *full && p99 > 250*time.Millisecond {
-		t.Errorf("reviews of one object took %s (p99)", p99)
-	}
-	t.Logf("%d times %d bodies of %d MiB: %s in %s, peak %d MiB, CPU %s; %d small reviews p50 %s p90 %s p99 %s",
-		waves, atOnce, len(body)>>20, codeCounts(codes), took.Round(time.Millisecond), peak>>20, p.CPU(),
-		len(waits), load.Percentile(waits, 50), load.Percentile(waits, 90), load.Percentile(waits, 99))
 }
 
 func codeCounts(codes map[int]int) string {

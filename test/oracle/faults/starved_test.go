@@ -7,51 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/test/oracle/load"
 	"github.com/crdconvert/webhookd/test/oracle/process"
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
-
-// TestR5NoisyNeighbour has one CRD called ten times as often as another: the other one's calls do
-// not fail, and hardly wait.
-func TestR5NoisyNeighbour(t *testing.T) {
-	t.Parallel()
-	const rate = 40
-	lasts := scaled[int64](100, 2000)
-	ca := tlstest.NewCA(t, "faults")
-	p := launch(t, ca)
-	quiet := crontabConverter(t, alone(p), ca)
-	l := load.Start(t, load.Options{Workers: 4, Rate: rate, Durations: true, Call: func(int, int) error {
-		_, err := quiet.To(crontab("quiet"), "v1")
-		return err
-	}})
-	l.More(lasts)
-	before := l.Durations()
-
-	gk := schema.GroupKind{Group: "stable.example.com", Kind: "CronTab"}
-	noisy := alone(p).Converter(t, gk, []string{"v1", "v2"}, hook(ca))
-	in := crontab("noisy")
-	in.SetAPIVersion("stable.example.com/v1")
-	noise := load.Start(t, load.Options{Workers: workers, Rate: 10 * rate, Call: func(int, int) error {
-		_, err := noisy.To(in, "v2")
-		return err
-	}})
-	noise.More(100)
-	l.Durations()
-	l.More(lasts)
-	after := l.Durations()
-	noise.NoFailures()
-	l.NoFailures()
-	was, is := load.Percentile(before, 99), load.Percentile(after, 99)
-	if *full && is > was*3/2 {
-		t.Errorf("p99 is %s, and was %s without the neighbour", is, was)
-	}
-	t.Logf("p50 %s -> %s, p99 %s -> %s with %d calls of the neighbour", load.Percentile(before, 50), load.Percentile(after, 50), was, is, noise.Calls())
-}
 
 // TestR7LittleCPU gives the process a fifth of a processor, in slices of a tenth of a second as the
 // kernel's quota does: calls take longer, and no API server gives up.
@@ -117,34 +78,6 @@ func TestR8NoFileCanBeWritten(t *testing.T) {
 	}
 	p.Terminate()
 	p.Wait()
-}
-
-// TestR9LogIsNotRead fills the pipe that the log goes to: reviews are answered all the same,
-// lines are dropped and counted, and the process ends in order.
-func TestR9LogIsNotRead(t *testing.T) {
-	t.Parallel()
-	reviews := scaled[int64](10_000, 100_000)
-	ca := tlstest.NewCA(t, "faults")
-	p := process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Deaf: true, Flags: []string{"--drain-delay=0s", "--log-reviews=all"},
-	})
-	client, body := newPoster(t, p, ca), reviewtest.Body(1, 400)
-	l := load.Start(t, load.Options{
-		Workers: workers, Durations: true, Call: func(int, int) error { return client.success(t.Context(), body) },
-	})
-	l.More(reviews)
-	others := start(t, alone(p), ca)
-	others.More(50)
-	others.NoFailures()
-	l.NoFailures()
-	dropped := p.Scrape()["webhookd_log_lines_dropped_total"]
-	if dropped == 0 {
-		t.Error("no dropped line is counted")
-	}
-	began := time.Now()
-	p.Terminate()
-	p.WaitAtMost(scaled(wait.Patience, 10*time.Second)) // net/http leaves connections that were never used five seconds
-	t.Logf("%d reviews, p99 %s, %.0f lines dropped; ended after %s", l.Calls(), load.Percentile(l.Durations(), 99), dropped, time.Since(began))
 }
 
 // TestR10ProcessIsStopped stops the process for longer than its clients wait, and lets it go on: it

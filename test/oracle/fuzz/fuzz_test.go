@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -32,12 +33,12 @@ func TestMain(m *testing.M) {
 }
 
 // FuzzAnswer has the client convert any object, alone and in a list, with a converter that does
-// what the object says. What webhookd calls a success, the client takes; what it calls a failure,
-// the client fails with, and shows the message.
+// what the object says. What webhookd calls a success, the client takes, with the labels and
+// annotations of the answer; what it calls a failure, the client fails with, and shows the message.
 func FuzzAnswer(f *testing.F) {
 	for _, spec := range []string{
 		`{}`, `"panic"`, `"error\n"`, `{"metadata":null}`, `{"metadata":{"name":"b"}}`, `{"metadata.name":"b"}`, `{"metadata.name":null}`, `{"metadata.uid":1}`,
-		`{"metadata.labels":{"a":"b"}}`, `{"metadata.labels.a":1}`, `{"metadata.labels":[]}`, `{"metadata.annotations.a b":"c"}`, `{"kind":"Other"}`, `{"apiVersion":1}`,
+		`{"metadata.labels":{"a":"b"}}`, `{"metadata.labels.a":1}`, `{"metadata.labels":[]}`, `{"metadata.annotations.a b":"c"}`, `{"metadata.annotations.a":"c"}`, `{"metadata.labels":null}`, `{"kind":"Other"}`, `{"apiVersion":1}`,
 		`{".":{"kind":"Chaos","metadata":{"name":"evil"}}}`, `{".":"text"}`, `{".":null}`, `{"metadata":"text"}`, `{"n":1.0,"m":9007199254740993}`, `{"items":[]}`,
 	} {
 		for _, meta := range []string{``, `"metadata":null,`, `"metadata":{"name":"a","namespace":"n","uid":"u","labels":{"x":"y"},"annotations":null},`, `"metadata":{"labels":{"a":null}},`} {
@@ -130,7 +131,7 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 func (c *client) convert(t *testing.T, in runtime.Object, object *unstructured.Unstructured) {
 	t.Helper()
 	c.answer = nil
-	_, err := c.converter.ConvertToVersion(in, schema.GroupVersion{Group: "example.com", Version: "v1"})
+	out, err := c.converter.ConvertToVersion(in, schema.GroupVersion{Group: "example.com", Version: "v1"})
 	if c.answer == nil {
 		return // of the version already, or refused by the client itself
 	}
@@ -141,6 +142,7 @@ func (c *client) convert(t *testing.T, in runtime.Object, object *unstructured.U
 				Status  string `json:"status"`
 				Message string `json:"message"`
 			} `json:"result"`
+			ConvertedObjects []unstructured.Unstructured `json:"convertedObjects"`
 		} `json:"response"`
 	}
 	if err := json.Unmarshal(c.answer.Body.Bytes(), &said); err != nil {
@@ -154,6 +156,13 @@ func (c *client) convert(t *testing.T, in runtime.Object, object *unstructured.U
 		}
 	case err != nil && !refused(object):
 		t.Fatalf("the client refuses %s: %v", c.answer.Body, err)
+	case err == nil:
+		if got, alone := out.(*unstructured.Unstructured); alone {
+			want := said.Response.ConvertedObjects[0]
+			if !maps.Equal(got.GetLabels(), want.GetLabels()) || !maps.Equal(got.GetAnnotations(), want.GetAnnotations()) {
+				t.Fatalf("the client has %v of %s", got, c.answer.Body)
+			}
+		}
 	}
 }
 

@@ -5,42 +5,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // PeakMemory returns the most memory that the process has had resident, in bytes (VmHWM of
 // proc(5)).
 func (p *Process) PeakMemory() int64 { return p.status("VmHWM") << 10 }
-
-// ResetPeakMemory has PeakMemory begin again, and returns what is resident now.
-func (p *Process) ResetPeakMemory() int64 {
-	p.tb.Helper()
-	if err := os.WriteFile(p.proc("clear_refs"), []byte("5"), 0o600); err != nil {
-		p.tb.Fatal(err)
-	}
-	return p.status("VmRSS") << 10
-}
-
-// CPU returns how much time of processors the process has taken, to a hundredth of a second.
-func (p *Process) CPU() time.Duration {
-	p.tb.Helper()
-	text, err := os.ReadFile(p.proc("stat"))
-	if err != nil {
-		p.tb.Fatal(err)
-	}
-	// The name, in brackets, is the second field; utime and stime are the 14th and the 15th, in
-	// ticks of 10 ms.
-	_, rest, _ := strings.Cut(string(text), ") ")
-	var ticks int64
-	for _, field := range strings.Fields(rest)[11:13] {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			p.tb.Fatal(err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond
-}
 
 // Descriptors returns how many files and sockets the process has open.
 func (p *Process) Descriptors() int {

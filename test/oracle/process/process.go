@@ -35,8 +35,6 @@ type Options struct {
 	Ulimit string
 	// Memory is the limit of a cgroup of its own, in bytes, as that of a container. 0: it has none.
 	Memory int64
-	// Deaf leaves the log unread once it has said where the process serves.
-	Deaf bool
 	// Tolerated are parts of the lines of level warn and error that are no defect here. Any other
 	// such line fails the test.
 	Tolerated []string
@@ -127,7 +125,7 @@ func (p *Process) start() <-chan serving {
 	return addr
 }
 
-// follow reads the log to its end, or as far as it is to be read.
+// follow reads the log to its end.
 func (p *Process) follow(stderr io.Reader, addr chan<- serving) {
 	lines := bufio.NewScanner(stderr)
 	lines.Buffer(nil, 1<<20)
@@ -139,9 +137,6 @@ func (p *Process) follow(stderr io.Reader, addr chan<- serving) {
 		p.keep(lines.Text(), line.Level)
 		if line.Listen != "" {
 			addr <- line
-			if p.opts.Deaf {
-				return // the pipe stays open for as long as the process runs
-			}
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Command build-binaries builds the binaries of the control plane, unless they are in the cache,
-// and reports how far it is. The tests do it by themselves; go test shows no progress.
+// and says so. The tests do it by themselves; go test shows nothing.
 package main
 
 import (

@@ -25,18 +25,11 @@ func Kinds() []conversion.Kind {
 	}
 	for name, convert := range map[string]func(n int){
 		// Each is given the integer .spec.n of its object.
-		"Panicking": func(n int) {
-			if n > 0 {
-				panic("a converter gave up")
-			}
-		},
 		"Sleeping": func(n int) { time.Sleep(time.Duration(n) * time.Millisecond) },
 		"Spinning": func(n int) {
 			for end := time.Now().Add(time.Duration(n) * time.Millisecond); time.Now().Before(end); {
 			}
 		},
-		"Stuck":  func(int) { select {} },
-		"Greedy": func(n int) { hog(n) },
 	} {
 		kinds = append(kinds, conversion.Kind{
 			GroupKind: schema.GroupKind{Group: "hostile.example.com", Kind: name},
@@ -56,15 +49,4 @@ func Kinds() []conversion.Kind {
 		})
 	}
 	return kinds
-}
-
-// hog takes n MiB, uses them, and forgets them.
-func hog(n int) {
-	taken := make([][]byte, n)
-	for i := range taken {
-		taken[i] = make([]byte, 1<<20)
-		for at := 0; at < len(taken[i]); at += 4096 {
-			taken[i][at] = 1
-		}
-	}
 }

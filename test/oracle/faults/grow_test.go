@@ -1,14 +1,10 @@
 package faults_test
 
 import (
-	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/server"
 	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"sigs.k8s.io/yaml"
@@ -27,183 +22,7 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"github.com/crdconvert/webhookd/test/oracle/load"
 	"github.com/crdconvert/webhookd/test/oracle/process"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
-
-// Loopback addresses of one who means no good, and of an API server.
-const (
-	crowdAddress = "127.0.0.2"
-	ownAddress   = "127.0.0.3"
-)
-
-// from returns a dialer whose connections come from a loopback address.
-func from(address string, config *tls.Config) *tls.Dialer {
-	return &tls.Dialer{NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}, Timeout: wait.Patience}, Config: config}
-}
-
-// posterFrom is a client with kept connections from an address.
-func posterFrom(t *testing.T, address, addr string, config *tls.Config) *poster {
-	t.Helper()
-	transport := &http.Transport{DialTLSContext: from(address, config).DialContext, DisableCompression: true}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &poster{client: &http.Client{Transport: transport, Timeout: wait.Patience}, url: "https://" + addr + server.DefaultPath}
-}
-
-// A crowd is one connection of many from one address. It does what it does until the context ends.
-type crowd struct {
-	count int
-	do    func(ctx context.Context, addr string, config *tls.Config) error
-}
-
-func crowds() map[string]crowd {
-	return map[string]crowd{
-		"do not read answers of 200 KB": {scaled(200, 900), func(ctx context.Context, addr string, config *tls.Config) error {
-			c, err := from(crowdAddress, config).DialContext(ctx, "tcp", addr)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			if tcp, ok := c.(*tls.Conn).NetConn().(*net.TCPConn); ok { //nolint:forcetypeassert // of a tls.Dialer
-				_ = tcp.SetReadBuffer(4 << 10)
-			}
-			if err := ask(c, reviewtest.Body(20, 10_000)); err != nil {
-				return err
-			}
-			<-ctx.Done()
-			return nil
-		}},
-		"ask again at once":     {scaled(200, 900), again(reviewtest.Body(1, 3000))},
-		"send reviews of 65 KB": {scaled(50, 200), again(reviewtest.Body(1, 65_000))},
-		"are silent": {scaled(2000, 6000), func(ctx context.Context, addr string, _ *tls.Config) error {
-			c, err := from(crowdAddress, nil).NetDialer.DialContext(ctx, "tcp", addr)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-			defer stop()
-			_, err = c.Read(make([]byte, 1))
-			return err
-		}},
-	}
-}
-
-// ask sends a review.
-func ask(c net.Conn, body []byte) error {
-	_, err := io.WriteString(c, requestHead+strconv.Itoa(len(body))+"\r\n\r\n"+string(body))
-	return err
-}
-
-// again sends the body again as soon as the answer has come.
-func again(body []byte) func(context.Context, string, *tls.Config) error {
-	return func(ctx context.Context, addr string, config *tls.Config) error {
-		transport := &http.Transport{DialTLSContext: from(crowdAddress, config).DialContext}
-		defer transport.CloseIdleConnections()
-		client := &poster{client: &http.Client{Transport: transport}, url: "https://" + addr + server.DefaultPath}
-		for {
-			if _, err := client.code(ctx, body); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// run keeps the crowd on its feet until the context ends.
-func (c crowd) run(ctx context.Context, addr string, config *tls.Config) {
-	var wg sync.WaitGroup
-	for range c.count {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				if c.do(ctx, addr, config) != nil {
-					select {
-					case <-ctx.Done():
-					case <-time.After(time.Second):
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// A guest is what a client at another address sees of a server with a crowd.
-type guest struct {
-	calls      int
-	p50, p99   time.Duration
-	connecting time.Duration // a new connection and a call, at most
-}
-
-// nextTo has a client with a kept connection make a call every 20 ms, and a new connection now and
-// then, while the crowd does what it does. It calls each in between.
-func (c crowd) nextTo(t *testing.T, addr string, config *tls.Config, each func()) guest {
-	t.Helper()
-	body := reviewtest.Body(1, 3000)
-	call := func(client *poster) error {
-		code, err := client.code(t.Context(), body)
-		if err == nil && code != http.StatusOK {
-			err = fmt.Errorf("answer %d", code)
-		}
-		return err
-	}
-	kept := posterFrom(t, ownAddress, addr, config)
-	l := load.Start(t, load.Options{Workers: 1, Rate: 50, Durations: true, Call: func(int, int) error { return call(kept) }})
-	l.More(20)
-	l.Durations()
-	ctx, cancel := context.WithTimeout(t.Context(), scaled(3*time.Second, 20*time.Second))
-	defer cancel()
-	var wg sync.WaitGroup
-	wg.Go(func() { c.run(ctx, addr, config) })
-	var g guest
-	for ctx.Err() == nil {
-		wait.For(t, 300*time.Millisecond)
-		began := time.Now()
-		if err := call(posterFrom(t, ownAddress, addr, config)); err != nil {
-			t.Errorf("a new connection: %v", err)
-		}
-		g.connecting = max(g.connecting, time.Since(began))
-		each()
-	}
-	wg.Wait()
-	l.NoFailures()
-	took := l.Durations()
-	g.calls, g.p50, g.p99 = len(took), load.Percentile(took, 50), load.Percentile(took, 99)
-	return g
-}
-
-// TestR14CrowdFromOneAddress has a crowd of connections from one address take what it can. An API
-// server at another address has no failed call, and gets new connections; the process stays within
-// its memory and answers its probes. With -full, times are compared with those of a bare echo
-// server with the same crowd.
-func TestR14CrowdFromOneAddress(t *testing.T) {
-	// Not in parallel: it takes most of the machine.
-	ca := tlstest.NewCA(t, "faults")
-	config := &tls.Config{RootCAs: ca.Pool(), ServerName: apiclient.ServiceHost, NextProtos: []string{"http/1.1"}}
-	for name, c := range crowds() {
-		t.Run(name, func(t *testing.T) {
-			p := launchContainer(t, ca, "TLS handshake", `"msg":"body rejected"`, reviewFailed)
-			var probes time.Duration
-			got := c.nextTo(t, p.Addr, config, func() {
-				began := time.Now()
-				if !p.Live(t.Context()) || !p.Ready(t.Context()) {
-					t.Error("the probes fail")
-				}
-				probes = max(probes, time.Since(began))
-			})
-			m, peak := p.Scrape(), wantWithinContainer(t, p)
-			t.Logf("%d calls, p50 %s p99 %s; a new connection %s, both probes %s at most; peak %d MiB; %.0f cut off, %.0f shed",
-				got.calls, got.p50, got.p99, got.connecting, probes, peak,
-				m.Sum("webhookd_connections_cut_off_total"), m.Sum("webhookd_shed_total"))
-			if !*full {
-				return
-			}
-			bare := c.nextTo(t, echoServer(t, p), config, func() {})
-			t.Logf("a bare echo server: %d calls, p50 %s p99 %s, a new connection %s", bare.calls, bare.p50, bare.p99, bare.connecting)
-			if got.p99 > max(250*time.Millisecond, 3*bare.p99) || got.connecting > max(time.Second, 3*bare.connecting) || probes > time.Second {
-				t.Errorf("too slow")
-			}
-		})
-	}
-}
 
 // grown returns objects of a size, each with the elements of one of its arrays or maps repeated.
 func grown(object map[string]any, size int) [][]byte {
