@@ -70,7 +70,7 @@ func TestPreCommitHooks(t *testing.T) {
 		}
 		found = append(found, cmd.Name())
 	}
-	if want := []string{"check", "test", "convert"}; !slices.Equal(found, want) {
+	if want := []string{"check", "test", "rewrite"}; !slices.Equal(found, want) {
 		t.Errorf("hooks of %v, want %v", found, want)
 	}
 }

@@ -38,7 +38,7 @@ func (p *program) postFiles(ctx context.Context, o *compareOptions) error {
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("%s: %w", o.theirs.server, err)
 	}
-	out, err := diffs(inputs, results, &convertOptions{to: o.to})
+	out, err := diffs(inputs, results, "", o.to)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -39,14 +40,11 @@ func renderDocument(out *bytes.Buffer, document []byte, format string) error {
 }
 
 // diffs writes what changes in each file. It formats both sides, so that differences of layout do
-// not show.
-func diffs(before, after []manifest.File, o *convertOptions) ([]byte, error) {
+// not show. Without an output format, that is the one of each file. The label is of the new side.
+func diffs(before, after []manifest.File, output, label string) ([]byte, error) {
 	var out bytes.Buffer
 	for i := range before {
-		format := o.output
-		if format == "" {
-			format = before[i].Format
-		}
+		format := cmp.Or(output, before[i].Format)
 		old, err := render(before[i:i+1], format)
 		if err != nil {
 			return nil, err
@@ -55,18 +53,7 @@ func diffs(before, after []manifest.File, o *convertOptions) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Write(diff.Diff(before[i].Name, old, before[i].Name+" ("+o.outcome()+")", converted))
+		out.Write(diff.Diff(before[i].Name, old, before[i].Name+" ("+label+")", converted))
 	}
 	return out.Bytes(), nil
-}
-
-// outcome is the label for the new side of a diff.
-func (o *convertOptions) outcome() string {
-	switch {
-	case o.to == "":
-		return "stripped"
-	case o.strip:
-		return o.to + ", stripped"
-	}
-	return o.to
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -24,8 +22,8 @@ const formatTable = "table"
 func newExplainCommand(p *program) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain {RULES... | OBJECT | CODE} [--crds PATH] [--version VERSION] [-o table|json]",
-		Short: "Print what rules do with fields, or what an object keeps",
+		Use:   "explain {RULES... | CODE} [--crds PATH] [--version VERSION] [-o table|json]",
+		Short: "Print what rules do with fields, or what a finding means",
 		Long: `Print what happens to every field, for each version and direction: whether it is copied, mapped by a rule, preserved in
 an annotation, or dropped. A list, a map or an optional object has two or more lines: whether it exists (presence), and
 what it contains.
@@ -36,26 +34,17 @@ the value.
 
 Rules need not be complete: a field that no rule covers is unmapped.
 
-With OBJECT instead of files of Conversions it explains the kept values of objects: of which version, at which places, how many of the 262144 bytes
-that all annotations of an object may have, and whether clients can still read the version. OBJECT is a file, a folder, -
-for stdin, or KIND/NAME in a cluster, where KIND is what kubectl accepts. With --rules it also finds kept values that do
-not return, since an edit at another version replaced them. Values are printed only with --show-values.
-
-With CODE it says what a finding of check means, why it matters and how to fix it.`,
+With CODE it says what a finding of check means, why it matters and how to fix it. webhookd kept prints what an object keeps.`,
 		Example: `  webhookd explain rules.yaml --crds crd.yaml
-  kubectl get crontabs -A -o yaml | webhookd explain -
   webhookd explain unmapped-field
-  webhookd explain crontabs.example.com/nightly -n shop --rules rules.yaml
   webhookd explain conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && isCode(args[0]) {
 				return p.explainCode(args[0])
 			}
-			if err := o.check(args); err != nil {
-				return err
-			}
-			if o.object != "" {
-				return p.explainObjects(cmd.Context(), &o)
+			o.ruled.rules = append(o.ruled.rules, args...)
+			if err := o.check(); err != nil {
+				return usage(err, "")
 			}
 			return p.explain(cmd.Context(), &o)
 		},
@@ -63,12 +52,9 @@ With CODE it says what a finding of check means, why it matters and how to fix i
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	o.ruled.add(flags)
-	flags.StringVar(&o.version, "version", "", "only the directions to and from this `version`, or its kept values (default all)")
+	flags.StringVar(&o.version, "version", "", "only the directions to and from this `version` (default all)")
 	flags.StringVarP(&o.output, "output", "o", formatTable, "`format`: table or json")
 	offer(cmd, "output", formatTable, manifest.FormatJSON)
-	flags.BoolVar(&o.showValues, "show-values", false, "with OBJECT: print the kept values, and not only their places and sizes")
-	o.cluster.addConfig(flags)
-	flags.StringVarP(&o.cluster.Namespace, "namespace", "n", "", "`namespace` of OBJECT in a cluster (default that of the context)")
 	return cmd
 }
 
@@ -76,44 +62,17 @@ With CODE it says what a finding of check means, why it matters and how to fix i
 type explainOptions struct {
 	ruled           ruleFlags
 	version, output string
-	object          string
-	showValues      bool
-	cluster         clusterFlags
 }
 
-func (o *explainOptions) check(args []string) error {
-	var problems []error
-	if len(args) > 0 && !slices.ContainsFunc(args, func(name string) bool { return !hasConversions(name) }) {
-		o.ruled.rules, args = append(o.ruled.rules, args...), nil
+func (o *explainOptions) check() error {
+	problems := []error{o.ruled.check()}
+	if len(o.ruled.rules) == 0 {
+		problems = append(problems, errors.New("nothing to explain: name a file or a folder of Conversions"))
 	}
-	switch {
-	case len(args) > 1:
-		problems = append(problems, fmt.Errorf("%q: several objects, give one, or a file or folder with all", args[1]))
-	case len(args) == 1:
-		o.object = args[0]
-		problems = append(problems, o.ruled.checkStdin(o.object))
-	case len(o.ruled.rules) == 0:
-		problems = append(problems, errors.New("nothing to explain: name a file or a folder of Conversions, or an object"))
-	default:
-		if o.showValues || o.cluster.Kubeconfig != "" || o.cluster.Context != "" || o.cluster.Namespace != "" {
-			problems = append(problems, errors.New("--show-values, --kubeconfig, --context, --namespace: of no use without an object"))
-		}
-		problems = append(problems, o.ruled.check())
-	}
-	formats := []string{formatTable, manifest.FormatJSON}
-	if !slices.Contains(formats, o.output) {
+	if formats := []string{formatTable, manifest.FormatJSON}; !slices.Contains(formats, o.output) {
 		problems = append(problems, badOutput(o.output, formats...))
 	}
-	return usage(errors.Join(problems...), "")
-}
-
-// hasConversions reports whether a file, or one in a folder, has a Conversion.
-func hasConversions(name string) bool {
-	files, err := filesOf(name)
-	return err == nil && slices.ContainsFunc(files, func(file string) bool {
-		text, err := os.ReadFile(file) //nolint:gosec // the user's own files
-		return err == nil && regexp.MustCompile(`(?m)^["{ \t]*kind"?:\s*"?Conversion"?\s*,?\s*$`).Match(text)
-	})
+	return errors.Join(problems...)
 }
 
 func (p *program) explain(ctx context.Context, o *explainOptions) error {

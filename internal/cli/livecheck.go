@@ -250,7 +250,7 @@ func (s *liveSums) finding(key liveKey, sum *liveSum, objects int) finding.Findi
 		problem = fmt.Sprintf("values are kept, at most %d bytes an object", sum.bytes)
 		if sum.largest > nearLimit {
 			f.Severity = finding.Warning
-			f.Hint = "make the object smaller before it does not fit: webhookd explain " + s.crd + "/NAME -n NAMESPACE lists what it keeps"
+			f.Hint = "make the object smaller before it does not fit: webhookd kept " + s.crd + "/NAME -n NAMESPACE lists what it keeps"
 		}
 	}
 	where := fmt.Sprintf("%d of %s, such as %s", sum.objects, count(objects, "live object"), sum.example)

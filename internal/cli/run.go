@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ func Run(ctx context.Context, version string, compiled ruleset.Compiled, args, e
 	case strings.HasPrefix(name, "kubectl_complete-"):
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
-	root.SetArgs(args)
+	root.SetArgs(p.renamed(root, args))
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -74,10 +75,30 @@ command line or the configuration is wrong.`,
 	offer(root, "color", colorAuto, colorAlways, colorNever)
 	addVerbs(root, "Write rules", newSuggestCommand(p), newCheckCommand(p), newExplainCommand(p), newPlaygroundCommand(p), newLSPCommand(p))
 	addVerbs(root, "Prove them", newTestCommand(p), newFuzzCommand(p), newCompareCommand(p), newReviewCommand(p))
-	addVerbs(root, "Run", newServeCommand(p), newConvertCommand(p), newConfigCommand(p), newVersionCommand(p))
+	addVerbs(root, "Run", newServeCommand(p), newConvertCommand(p), newRewriteCommand(p), newKeptCommand(p), newConfigCommand(p), newVersionCommand(p))
 	addVerbs(root, "In a cluster", newCRDCommand(p), newMigrateCommand(p), newCertsCommand(p))
 	addCompletion(root, "Run")
 	aliasCRDs(root)
 	p.completeNames(root)
 	return root
+}
+
+// renamed returns a command line with the names that webhookd has now, and notes an earlier one.
+func (p *program) renamed(root *cobra.Command, args []string) []string {
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd.Name() != "convert" {
+		return args
+	}
+	words := []string{"rewrite"}
+	for _, word := range rest {
+		if value, is := strings.CutPrefix(word, "--in-place"); is {
+			word = "--filename" + value
+		}
+		words = append(words, word)
+	}
+	if slices.Equal(words[1:], rest) {
+		return args
+	}
+	p.note("convert --in-place is deprecated, write webhookd rewrite instead")
+	return words
 }

@@ -74,7 +74,7 @@ func TestErrorsAreReported(t *testing.T) {
 		{"stdin for a review and rules", []string{"review", "--rules", "-", "--crds", "x"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: stdin: nothing to convert: the files hold no objects\n"}},
 		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: nowhere.yaml: cannot read objects: no such file or directory, give their file or folder with --filename\n"}},
-		{"convert a folder of nothing", []string{"convert", "-f", "testdata/fuzz", "--to", "v1"}, nil, "", result{2, "", "webhookd: testdata/fuzz: no .yaml, .yml or .json file in or below this folder\n"}},
+		{"convert a folder of nothing", []string{"convert", "-f", "testdata/script", "--to", "v1"}, nil, "", result{2, "", "webhookd: testdata/script: no .yaml, .yml or .json file in or below this folder\n"}},
 		{"no review", []string{"review"}, nil, "{}", result{1, "", "webhookd: not a ConversionReview, send one: .kind\n"}},
 		{"a folder that cannot be", []string{"serve", "--tls-dir", "nowhere"}, nil, "", result{1, "", ""}},
 	}
@@ -136,7 +136,7 @@ func TestStdinThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, args, want string }{
 		{"convert", "convert -f - --to v1", "stdin: cannot read objects: is a directory, give their file or folder with --filename"},
-		{"check", "check - --crds testdata/fuzz", "stdin: cannot read rules: is a directory, give their file or folder"},
+		{"check", "check - --crds testdata/script", "stdin: cannot read rules: is a directory, give their file or folder"},
 		{"suggest", "suggest --crds -", "stdin: cannot read CRDs: is a directory, give their file or folder with --crds"},
 		{"review", "review", "stdin: cannot read the review: is a directory, name the file of a ConversionReview, or pipe one into it"},
 	} {

@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
-// A target is a file to convert in place.
+// A target is a file to rewrite.
 type target struct {
 	name string // as the user knows it
 	path string // without symlinks, so that a link stays one
@@ -39,7 +39,7 @@ func findTargets(paths []string) (*targets, error) {
 	var problems []error
 	for _, path := range paths {
 		if err := found.add(path); err != nil {
-			from := ruleset.Origin{What: "objects", Remedy: "give their file or folder with --in-place"}
+			from := ruleset.Origin{What: "objects", Remedy: "give their file or folder"}
 			problems = append(problems, usage(from.Unread(path, err), ""))
 		}
 	}
@@ -149,7 +149,7 @@ func (w *walker) report() {
 		names []string
 	}{
 		{"skipped hidden folders: ", w.hidden},
-		{"skipped links to folders, out of the folder or to nothing; give what they lead to with --in-place: ", w.links},
+		{"skipped links to folders, out of the folder or to nothing; name what they lead to: ", w.links},
 		{"left by an interrupted run, remove them: ", w.leftover},
 	} {
 		if len(list.names) > 0 {

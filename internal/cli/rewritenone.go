@@ -50,7 +50,7 @@ const maxKinds = 8
 
 // noteNone says that no file has an object of a kind that is converted, and what there is instead:
 // most often the folder or the rules are not those that were meant.
-func (c *inPlaceConversion) noteNone(ctx context.Context, files []target) {
+func (c *rewriting) noteNone(ctx context.Context, files []target) {
 	var wanted []string
 	names := map[string]bool{} // of kinds, without their groups
 	for _, kind := range c.registry.Kinds() {
@@ -97,6 +97,6 @@ func (c *inPlaceConversion) noteNone(ctx context.Context, files []target) {
 	if objects > 0 {
 		there += " (" + finding.Few(seen, maxKinds) + ")"
 	}
-	c.p.note("no object of a converted kind (%s) in %s with %s: give the folder of its manifests with --in-place, or rules of other kinds with --rules and --crds",
+	c.p.note("no object of a converted kind (%s) in %s with %s: name the folder of its manifests, or give rules of other kinds with --rules and --crds",
 		finding.Few(wanted, maxKinds), count(len(files), "file"), there)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
@@ -21,56 +22,79 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
-// inPlaceFlags are the flags of convert --in-place.
-type inPlaceFlags struct {
-	paths         []string
-	check         bool
-	keep, discard bool
+func newRewriteCommand(p *program) *cobra.Command {
+	var o rewriteOptions
+	cmd := &cobra.Command{
+		Use:   "rewrite FILE|DIR... --to VERSION [--rules PATH --crds PATH] [--diff | --check] [--keep | --discard] [-v]",
+		Short: "Convert the objects of files where they are",
+		Long: `Convert the objects in YAML or JSON files where they are, and change in them only what the conversion changes: comments,
+order, quoting and other documents stay byte for byte. It converts objects of the kinds that have the version, and leaves
+all others alone. It prints each document and what changes there, by path.
+
+A file is left as it is, and named, if values would have to be kept in annotations (unless --keep or --discard), or if it is
+a template or an anchor is in the way; the exit code is 1 then. Rules with errors change no file. --diff and --check write
+nothing; with --check the exit code is 1 if there is something to convert. Without any object of these kinds it says which
+kinds there are instead, and the exit code is 0; without any file to read it is 2.
+
+A manifest may leave out a field whose default means something else at the other version. A file with such a field is not
+changed. --defaults write writes them out, at the version of the file, before it is converted. --defaults ignore is for
+patches, which leave fields to what they are applied to.`,
+		Example: `  webhookd rewrite clusters/ --to v1 --rules rules.yaml --crds crds/
+  webhookd rewrite . --to v1 --rules rules/ --check`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.problems(); err != nil {
+				return usage(err, "")
+			}
+			return p.rewrite(cmd.Context(), &o)
+		},
+	}
+	o.add(cmd, "`path` of a file or folder to change")
+	flags := cmd.Flags()
+	flags.BoolVar(&o.check, "check", false, "write nothing, and exit with 1 if there is something to convert")
+	flags.BoolVar(&o.keep, "keep", false, "write values that the version cannot express into annotations")
+	flags.BoolVar(&o.discard, "discard", false, "leave out values that the version cannot express")
+	return cmd
 }
 
-// problems are what is wrong with the flags, together with the others of convert.
-func (f *inPlaceFlags) problems(o *convertOptions) []error {
-	var problems []error
-	if len(f.paths) == 0 {
-		if f.check || f.keep || f.discard {
-			problems = append(problems, errors.New("--check, --keep and --discard: of no use without --in-place"))
-		}
-		return problems
+// rewriteOptions are the flags of rewrite.
+type rewriteOptions struct {
+	goalFlags
+
+	check, keep, discard bool
+}
+
+// problems reports everything that is wrong with the flags.
+func (o *rewriteOptions) problems() error {
+	problems := []error{checkDefaults(o.defaults)}
+	if len(o.files) == 0 {
+		problems = append(problems, errors.New("nothing to convert: name files or folders of objects"))
 	}
-	for _, path := range f.paths {
-		if strings.HasPrefix(path, "--") {
-			problems = append(problems, fmt.Errorf("--in-place needs a file or folder, and took the next flag for it: write --in-place DIR %s", path))
-		}
+	if slices.Contains(o.files, stdinName) {
+		problems = append(problems, errors.New("-: stdin has no place to change, use webhookd convert"))
 	}
-	if o.output != "" || o.strip {
-		problems = append(problems, errors.New("--output and --strip: of no use with --in-place, --discard leaves out values that would be kept"))
-	}
-	if f.keep && f.discard {
+	if o.keep && o.discard {
 		problems = append(problems, errors.New("values that the version cannot express are kept or discarded: give --keep or --discard"))
 	}
-	if slices.Contains(f.paths, stdinName) {
-		problems = append(problems, errors.New("--in-place -: stdin has no place to change, use --filename"))
-	}
-	return problems
+	return errors.Join(append(problems, o.checkVersion(), o.ruled.check())...)
 }
 
-// convertInPlace converts the objects in files, and changes nothing else there.
-func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
+// rewrite converts the objects in files, and changes nothing else there.
+func (p *program) rewrite(ctx context.Context, o *rewriteOptions) error {
 	set, registry, err := p.registry(ctx, &o.ruled)
 	if err != nil {
 		return err
 	}
-	if wrong := finding.Worst(set.Findings, finding.Error); len(wrong) > 0 && !o.diff && !o.inPlace.check {
+	if wrong := finding.Worst(set.Findings, finding.Error); len(wrong) > 0 && !o.diff && !o.check {
 		return hintError{fmt.Errorf("no file is changed by rules with %s", countBySeverity(wrong)), "fix them, or see what they would do with --diff"}
 	}
-	c := &inPlaceConversion{p: p, o: o, offline: newOffline(p, registry)}
+	c := &rewriting{p: p, o: o, offline: newOffline(p, registry)}
 	c.drops = &dropReporter{set: set, converter: newOffline(p, registry)}
 	c.group, c.version = o.target()
 	c.inPlace, c.leftOut = c.converted, newLeftOuts(set, o.defaults)
 	if err := c.prepare(); err != nil {
 		return err
 	}
-	found, err := findTargets(o.inPlace.paths)
+	found, err := findTargets(o.files)
 	if err != nil {
 		return err
 	}
@@ -78,9 +102,9 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 		p.note("%s", line)
 	}
 	if len(found.targets) == 0 {
-		return usage(errors.New("no .yaml, .yml or .json file to convert: give their folder with --in-place"), "")
+		return usage(errors.New("no .yaml, .yml or .json file to convert: name their folder"), "")
 	}
-	progress := newProgress(p.stderr, "convert")
+	progress := newProgress(p.stderr, "rewrite")
 	for i, target := range found.targets {
 		if ctx.Err() != nil {
 			progress.clear()
@@ -99,18 +123,18 @@ func (p *program) convertInPlace(ctx context.Context, o *convertOptions) error {
 	if c.writeFailed != nil {
 		return fmt.Errorf("cannot write the result: %w", c.writeFailed)
 	}
-	if c.refused > 0 || o.inPlace.check && c.changed > 0 {
+	if c.refused > 0 || o.check && c.changed > 0 {
 		return errReported
 	}
 	return nil
 }
 
-// An inPlaceConversion converts files, one by one.
-type inPlaceConversion struct {
+// An rewriting converts files, one by one.
+type rewriting struct {
 	*offline
 
 	p     *program
-	o     *convertOptions
+	o     *rewriteOptions
 	drops *dropReporter
 	bar   *progress
 
@@ -129,7 +153,7 @@ type inPlaceConversion struct {
 }
 
 // prepare finds the kinds that have the version.
-func (c *inPlaceConversion) prepare() error {
+func (c *rewriting) prepare() error {
 	var groups []string
 	for _, kind := range c.registry.Kinds() {
 		if kind.Has(c.version) && (c.group == "" || c.group == kind.Group) && !slices.Contains(groups, kind.Group) {
@@ -149,7 +173,7 @@ func (c *inPlaceConversion) prepare() error {
 }
 
 // versions says which versions the kinds have.
-func (c *inPlaceConversion) versions() string {
+func (c *rewriting) versions() string {
 	kinds := c.registry.Kinds()
 	all := make([]string, 0, len(kinds))
 	for _, kind := range kinds {
@@ -162,7 +186,7 @@ func (c *inPlaceConversion) versions() string {
 }
 
 // file converts one file.
-func (c *inPlaceConversion) file(ctx context.Context, t target) {
+func (c *rewriting) file(ctx context.Context, t target) {
 	text, info, err := t.read()
 	if err != nil {
 		c.refuse("%v", err)
@@ -213,7 +237,7 @@ func parseForEdit(name string, text []byte) (*yamledit.File, error) {
 }
 
 // unreadable refuses a file that seems to have objects to convert, and skips any other.
-func (c *inPlaceConversion) unreadable(name string, text []byte, err error) {
+func (c *rewriting) unreadable(name string, text []byte, err error) {
 	reason := err.Error()
 	if bytes.Contains(text, []byte("{{")) {
 		reason = "a template, not YAML ({{): convert what it renders to, or change it by hand"
@@ -241,7 +265,7 @@ func at(name string, file *yamledit.File, index, line int) string {
 
 // documents converts all documents of a file. Values are nil for those that stay. The lines say
 // what each one is. It reports every document that fails.
-func (c *inPlaceConversion) documents(ctx context.Context, name string, file *yamledit.File) (values [][]byte, lines []string, objects int, ok bool) {
+func (c *rewriting) documents(ctx context.Context, name string, file *yamledit.File) (values [][]byte, lines []string, objects int, ok bool) {
 	ok = true
 	values, lines = make([][]byte, len(file.Documents)), make([]string, len(file.Documents))
 	for i := range file.Documents {
@@ -266,7 +290,7 @@ func (c *inPlaceConversion) documents(ctx context.Context, name string, file *ya
 			c.say("%s: %s: not converted, since it leaves out fields whose defaults mean something else at %s; write them out with --defaults write, "+
 				"or if it is a patch, convert it with --defaults ignore: %s", c.name, objectName(before, gvk), c.version, paths)
 			ok = false
-		case len(c.kept) > 0 && !c.o.inPlace.keep && !c.o.inPlace.discard:
+		case len(c.kept) > 0 && !c.o.keep && !c.o.discard:
 			c.say("%s: %s: not converted, since %s cannot express these values, which --keep writes into annotations and --discard leaves out: %s",
 				c.name, objectName(before, gvk), c.version, finding.Few(c.kept, maxChanges))
 			ok = false
@@ -300,7 +324,7 @@ func isPatch(object []byte) bool {
 }
 
 // converted decides what an object becomes if values had to be kept.
-func (c *inPlaceConversion) converted(ctx context.Context, before, after []byte, gvk schema.GroupVersionKind) ([]byte, error) {
+func (c *rewriting) converted(ctx context.Context, before, after []byte, gvk schema.GroupVersionKind) ([]byte, error) {
 	c.done++
 	c.from = append(c.from, gvk.Version)
 	if c.o.verbose {
@@ -310,7 +334,7 @@ func (c *inPlaceConversion) converted(ctx context.Context, before, after []byte,
 	}
 	kept := keptPaths(before, after)
 	c.kept = append(c.kept, kept...)
-	if len(kept) > 0 && c.o.inPlace.discard {
+	if len(kept) > 0 && c.o.discard {
 		return withoutKept(after)
 	}
 	return after, nil
@@ -337,8 +361,8 @@ func keptPaths(before, after []byte) []string {
 }
 
 // finish prints what changes in a file, and writes it. It returns false if it cannot.
-func (c *inPlaceConversion) finish(t target, info fs.FileInfo, before []byte, result yamledit.Result, lines []string) bool {
-	if !c.o.diff && !c.o.inPlace.check {
+func (c *rewriting) finish(t target, info fs.FileInfo, before []byte, result yamledit.Result, lines []string) bool {
+	if !c.o.diff && !c.o.check {
 		if err := t.replace(info, result.Text); err != nil {
 			c.refuse("%v", err)
 			return false
@@ -384,21 +408,21 @@ func lostComments(lines []int) string {
 }
 
 // say prints a message about a file.
-func (c *inPlaceConversion) say(format string, args ...any) {
+func (c *rewriting) say(format string, args ...any) {
 	c.bar.clear()
 	c.p.note(format, args...)
 }
 
 // refuse leaves a file as it is.
-func (c *inPlaceConversion) refuse(format string, args ...any) {
+func (c *rewriting) refuse(format string, args ...any) {
 	c.refused++
 	c.say(format, args...)
 }
 
 // summary counts what has been done to the files, of which some may be left.
-func (c *inPlaceConversion) summary(done, files int) string {
+func (c *rewriting) summary(done, files int) string {
 	verb := "converted"
-	if c.o.inPlace.check || c.o.diff {
+	if c.o.check || c.o.diff {
 		verb = "to convert:"
 	}
 	parts := []string{fmt.Sprintf("%s %s in %s of %d", verb, count(c.objects, "object"), count(c.changed, "file"), files)}

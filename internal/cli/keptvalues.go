@@ -19,13 +19,13 @@ import (
 )
 
 // explain explains an object, or the items of a list.
-func (e *objectExplainer) explain(ctx context.Context, text []byte) ([]*explainedObject, error) {
+func (e *keptReader) explain(ctx context.Context, text []byte) ([]*keptObject, error) {
 	var object annotated
 	if err := json.Unmarshal(text, &object); err != nil {
 		return nil, fmt.Errorf("%s: cannot read the object: %w", namesOf([]string{e.o.object}), err)
 	}
 	if strings.HasSuffix(object.Kind, "List") && object.Metadata.Name == "" {
-		var all []*explainedObject
+		var all []*keptObject
 		for _, item := range object.Items {
 			explained, err := e.explain(ctx, item)
 			if err != nil {
@@ -40,9 +40,9 @@ func (e *objectExplainer) explain(ctx context.Context, text []byte) ([]*explaine
 	if manifest.IsDefinition(gvk) || object.APIVersion == syntax.APIVersion {
 		return nil, usage(fmt.Errorf("not an object with kept values: %s of %s", object.Kind, namesOf([]string{e.o.object})), hintKind(gvk))
 	}
-	x := &explainedObject{
+	x := &keptObject{
 		Object: object.Kind + " " + strings.TrimPrefix(object.Metadata.Namespace+"/"+object.Metadata.Name, "/"), Version: version,
-		Limit: maxAnnotations, Kept: []explainedKept{}, Versions: []explainedVersion{},
+		Limit: maxAnnotations, Kept: []keptEntry{}, Versions: []keptVersion{},
 	}
 	for name, value := range object.Metadata.Annotations {
 		size := len(name) + len(value)
@@ -52,17 +52,17 @@ func (e *objectExplainer) explain(ctx context.Context, text []byte) ([]*explaine
 			x.add(name, value, size, e.o)
 		}
 	}
-	slices.SortFunc(x.Kept, func(a, b explainedKept) int {
+	slices.SortFunc(x.Kept, func(a, b keptEntry) int {
 		return cmp.Or(strings.Compare(a.Version, b.Version), strings.Compare(a.Annotation, b.Annotation))
 	})
 	if err := e.outdate(ctx, x, text, gvk); err != nil {
 		return nil, err
 	}
 	x.versions(&object, e.crdOfKind(group, object.Kind))
-	return []*explainedObject{x}, nil
+	return []*keptObject{x}, nil
 }
 
-func (e *objectExplainer) crdOfKind(group, kind string) *crdwire.CRD {
+func (e *keptReader) crdOfKind(group, kind string) *crdwire.CRD {
 	for _, crd := range e.crds {
 		if crd.Spec.Group == group && crd.Spec.Names.Kind == kind {
 			return crd
@@ -72,7 +72,7 @@ func (e *objectExplainer) crdOfKind(group, kind string) *crdwire.CRD {
 }
 
 // add adds an annotation.
-func (x *explainedObject) add(name, value string, size int, o *explainOptions) {
+func (x *keptObject) add(name, value string, size int, o *keptOptions) {
 	kept := keep.Describe(name, value)
 	if len(kept.Values) == 0 {
 		x.others++
@@ -81,7 +81,7 @@ func (x *explainedObject) add(name, value string, size int, o *explainOptions) {
 	if o.version != "" && o.version != kept.Version {
 		return
 	}
-	k := explainedKept{Version: kept.Version, Annotation: name, Bytes: size}
+	k := keptEntry{Version: kept.Version, Annotation: name, Bytes: size}
 	for _, v := range kept.Values {
 		if !slices.Contains(k.Places, v.Path) {
 			k.Places = append(k.Places, v.Path)
@@ -98,7 +98,7 @@ func (x *explainedObject) add(name, value string, size int, o *explainOptions) {
 
 // outdate finds the annotations whose values do not return at their version, so that they are not
 // there either when the object has been converted to it and back.
-func (e *objectExplainer) outdate(ctx context.Context, x *explainedObject, text []byte, gvk schema.GroupVersionKind) error {
+func (e *keptReader) outdate(ctx context.Context, x *keptObject, text []byte, gvk schema.GroupVersionKind) error {
 	if e.converter == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (e *objectExplainer) outdate(ctx context.Context, x *explainedObject, text 
 }
 
 // roundTrip returns the annotations of an object that was converted to a version and back.
-func (e *objectExplainer) roundTrip(ctx context.Context, text []byte, gvk schema.GroupVersionKind, to string) (map[string]string, error) {
+func (e *keptReader) roundTrip(ctx context.Context, text []byte, gvk schema.GroupVersionKind, to string) (map[string]string, error) {
 	own := gvk.Version
 	for _, version := range []string{to, own} {
 		e.converter.version = version
@@ -137,13 +137,13 @@ func (e *objectExplainer) roundTrip(ctx context.Context, text []byte, gvk schema
 }
 
 // versions says for each version with kept values how long they are needed.
-func (x *explainedObject) versions(object *annotated, crd *crdwire.CRD) {
+func (x *keptObject) versions(object *annotated, crd *crdwire.CRD) {
 	group, _, _ := strings.Cut(object.APIVersion, "/")
 	for _, k := range x.Kept {
-		if slices.ContainsFunc(x.Versions, func(v explainedVersion) bool { return v.Version == k.Version }) {
+		if slices.ContainsFunc(x.Versions, func(v keptVersion) bool { return v.Version == k.Version }) {
 			continue
 		}
-		v := explainedVersion{Version: k.Version}
+		v := keptVersion{Version: k.Version}
 		for _, entry := range object.Metadata.ManagedFields {
 			if entry.APIVersion == group+"/"+k.Version && entry.Time != nil && (v.LastWrite == nil || v.LastWrite.Before(entry.Time)) {
 				v.LastWrite, v.Manager = entry.Time, entry.Manager
@@ -156,7 +156,7 @@ func (x *explainedObject) versions(object *annotated, crd *crdwire.CRD) {
 
 // judge says whether clients can still read the version. Kubernetes does not record since when one
 // is not served; the last change of the CRD is the latest time that it can be.
-func (v *explainedVersion) judge(crd *crdwire.CRD) {
+func (v *keptVersion) judge(crd *crdwire.CRD) {
 	if crd == nil {
 		v.Says = "needed as long as " + v.Version + " is served, which its CRD says: give it with --crds, or name the object as KIND/NAME"
 		return

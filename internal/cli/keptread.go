@@ -17,15 +17,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 )
 
-// An objectExplainer knows the CRD of a live object, and the converters if there are rules.
-type objectExplainer struct {
-	o         *explainOptions
+// An keptReader knows the CRD of a live object, and the converters if there are rules.
+type keptReader struct {
+	o         *keptOptions
 	crds      []*crdwire.CRD
 	converter *offline
 }
 
 // read returns the objects, and with an object of a cluster it remembers the CRD.
-func (e *objectExplainer) read(ctx context.Context, p *program) ([]json.RawMessage, error) {
+func (e *keptReader) read(ctx context.Context, p *program) ([]json.RawMessage, error) {
 	if _, err := os.Stat(e.o.object); err != nil && e.o.object != stdinName {
 		kind, name, ok := strings.Cut(e.o.object, "/")
 		if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
@@ -48,7 +48,7 @@ func (e *objectExplainer) read(ctx context.Context, p *program) ([]json.RawMessa
 }
 
 // get reads an object from a cluster.
-func (e *objectExplainer) get(ctx context.Context, p *program, kind, name string) (json.RawMessage, error) {
+func (e *keptReader) get(ctx context.Context, p *program, kind, name string) (json.RawMessage, error) {
 	api, err := e.o.cluster.client(p, "name a file, or ")
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func crdOf(crds []*crdwire.CRD, kind string) (crd *crdwire.CRD, version string, 
 }
 
 // load reads the rules and CRDs that are given.
-func (e *objectExplainer) load(ctx context.Context, p *program) error {
+func (e *keptReader) load(ctx context.Context, p *program) error {
 	if err := e.o.ruled.check(); err != nil {
 		return usage(err, "")
 	}

@@ -52,7 +52,7 @@ func checkCronTabs(t *testing.T, names []string) (converted int) {
 }
 
 // A process that is killed leaves every file old or new, and another run converts the rest.
-func TestInPlaceIsSafeWhenKilled(t *testing.T) {
+func TestRewriteIsSafeWhenKilled(t *testing.T) {
 	t.Parallel()
 	path, err := exec.LookPath("webhookd")
 	if err != nil {
@@ -60,7 +60,7 @@ func TestInPlaceIsSafeWhenKilled(t *testing.T) {
 	}
 	for _, after := range []int{1, 9} {
 		folder, names := cronTabs(t, 80)
-		cmd := exec.CommandContext(t.Context(), path, "convert", "--in-place", folder, "--to", "v1") //nolint:gosec // the program under test
+		cmd := exec.CommandContext(t.Context(), path, "rewrite", folder, "--to", "v1") //nolint:gosec // the program under test
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestInPlaceIsSafeWhenKilled(t *testing.T) {
 		if converted := checkCronTabs(t, names); converted < after || converted == len(names) {
 			t.Errorf("%d files were converted when the process was killed after %d", converted, after)
 		}
-		if got := runWith(t, nil, nil, "convert", "--in-place", folder, "--to", "v1"); got.Code != exitOK {
+		if got := runWith(t, nil, nil, "rewrite", folder, "--to", "v1"); got.Code != exitOK {
 			t.Errorf("another run fails: %+v", got)
 		}
 		if converted := checkCronTabs(t, names); converted != len(names) {
@@ -90,12 +90,12 @@ func TestInPlaceIsSafeWhenKilled(t *testing.T) {
 }
 
 // A cancelled run ends between two files, and says how far it came.
-func TestInPlaceIsInterrupted(t *testing.T) {
+func TestRewriteIsInterrupted(t *testing.T) {
 	t.Parallel()
 	folder, names := cronTabs(t, 20)
 	ctx, cancel := context.WithCancel(t.Context())
 	var stderr strings.Builder
-	code := Run(ctx, "", exampleKinds(), []string{"webhookd", "convert", "--in-place", folder, "--to", "v1"}, nil, nil, cancelling{cancel}, &stderr)
+	code := Run(ctx, "", exampleKinds(), []string{"webhookd", "rewrite", folder, "--to", "v1"}, nil, nil, cancelling{cancel}, &stderr)
 	want := "webhookd: interrupted: every file is either converted or as it was, run it again for the rest: converted 1 object in 1 file of 20; 19 left\n"
 	if code != exitFailed || stderr.String() != want {
 		t.Errorf("code %d, stderr %q, want %q", code, stderr.String(), want)
@@ -114,7 +114,7 @@ func (c cancelling) Write(p []byte) (int, error) {
 }
 
 // A file that changes while it is converted is not overwritten, and no other file is left.
-func TestInPlaceDoesNotOverwriteEdits(t *testing.T) {
+func TestRewriteDoesNotOverwriteEdits(t *testing.T) {
 	t.Parallel()
 	folder, names := cronTabs(t, 1)
 	file := target{names[0], names[0]}
@@ -134,8 +134,8 @@ func TestInPlaceDoesNotOverwriteEdits(t *testing.T) {
 	}
 }
 
-// Parsing a file after its conversion in place equals converting it, for kinds of other projects.
-func TestInPlaceEqualsConvert(t *testing.T) {
+// Parsing a file after a rewrite equals converting it, for kinds of other projects.
+func TestRewriteEqualsConvert(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("../../testdata/kinds/*/rules.yaml")
 	if err != nil || len(folders) < 5 {
@@ -149,7 +149,7 @@ func TestInPlaceEqualsConvert(t *testing.T) {
 				if strings.Contains(read(t, filepath.Join(kind, name)), "/"+version+"\nkind: ") {
 					continue // it is at this version
 				}
-				checkInPlace(t, filepath.Join(kind, name), version, flags)
+				checkRewrite(t, filepath.Join(kind, name), version, flags)
 			}
 		}
 	}
@@ -171,20 +171,20 @@ func versionsOfCRD(t *testing.T, file string) []string {
 	return names
 }
 
-func checkInPlace(t *testing.T, file, version string, flags []string) {
+func checkRewrite(t *testing.T, file, version string, flags []string) {
 	t.Helper()
 	const others = "# other\nother:   document # c\n--- # first\n"
 	name := filepath.Join(t.TempDir(), "f.yaml")
 	writeFile(t, name, others+read(t, file))
 	run := func(args ...string) string {
-		got := runWith(t, nil, nil, append(append([]string{"convert", "--to", version}, args...), flags...)...)
+		got := runWith(t, nil, nil, append(append(args, "--to", version), flags...)...)
 		if got.Code != exitOK {
-			t.Fatalf("convert %s --to %s: %+v", file, version, got)
+			t.Fatalf("%q to %s: %+v", args, version, got)
 		}
 		return got.Stdout
 	}
-	want := run("-f", file, "-o", "json")
-	run("--in-place", name, "--keep")
+	want := run("convert", file, "-o", "json")
+	run("rewrite", name, "--keep")
 	after := strings.TrimPrefix(read(t, name), others)
 	if !strings.HasPrefix(read(t, name), others) {
 		t.Errorf("another document has changed: %s to %s", file, version)

@@ -89,7 +89,7 @@ spec:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := c.run(t, append([]string{"explain"}, strings.Fields(tt.args)...)...)
+			got := c.run(t, append([]string{"kept"}, strings.Fields(tt.args)...)...)
 			text := regexp.MustCompile(`20\d\d-\S+Z`).ReplaceAllString(got.Stdout, "TIME")
 			if diff := cmp.Diff(tt.want, text); diff != "" || got.Code != 0 {
 				t.Errorf("%+v (-want +got):\n%s", got, diff)
@@ -119,7 +119,7 @@ items:
 `)
 	crd := filepath.Join(t.TempDir(), "crd.json")
 	writeFile(t, crd, enginesCRD)
-	got := runWith(t, nil, strings.NewReader(""), "explain", file, "--crds", crd)
+	got := runWith(t, nil, strings.NewReader(""), "kept", file, "--crds", crd)
 	for _, want := range []string{
 		"  needed as long as clients read or write v1beta1, which is served; the last write at it was at 2026-02-03T04:05:06Z by last\n",
 		"\n\nEngine b at v1: nothing is kept",
@@ -129,16 +129,15 @@ items:
 		}
 	}
 	for args, want := range map[string]string{
-		"nothing":            `webhookd: "nothing": neither a file nor an object of a cluster, write its path or KIND/NAME` + "\n",
-		"a/b/c":              `webhookd: "a/b/c": neither a file nor an object of a cluster, write its path or KIND/NAME` + "\n",
-		"motors/x":           "webhookd: motors: no CRD of this kind in the cluster, write PLURAL.GROUP/NAME\n",
-		"engines/x -n a":     `webhookd: API server: cannot get: engines.example.com "x" not found (404): /apis/example.com/v1/namespaces/a/engines/x` + "\n",
-		rules:                "webhookd: --show-values, --kubeconfig, --context, --namespace: of no use without an object\n",
-		crd:                  "\nhint: this is a CRD, not an object of its kind: give CRDs with --crds\n",
-		"a b":                "webhookd: \"b\": several objects, give one, or a file or folder with all\n",
-		"--rules x --crds x": "webhookd: --show-values, --kubeconfig, --context, --namespace: of no use without an object\n",
+		"nothing":        `webhookd: "nothing": neither a file nor an object of a cluster, write its path or KIND/NAME` + "\n",
+		"a/b/c":          `webhookd: "a/b/c": neither a file nor an object of a cluster, write its path or KIND/NAME` + "\n",
+		"motors/x":       "webhookd: motors: no CRD of this kind in the cluster, write PLURAL.GROUP/NAME\n",
+		"engines/x -n a": `webhookd: API server: cannot get: engines.example.com "x" not found (404): /apis/example.com/v1/namespaces/a/engines/x` + "\n",
+		rules:            "\nhint: these are rules, not an object: give rules with --rules\n",
+		crd:              "\nhint: this is a CRD, not an object of its kind: give CRDs with --crds\n",
+		"a b":            "webhookd: give one object, or a file or folder with all\n",
 	} {
-		if got := c.run(t, append([]string{"explain"}, strings.Fields(args)...)...); got.Code == 0 || !strings.Contains(got.Stderr, want) {
+		if got := c.run(t, append([]string{"kept"}, strings.Fields(args)...)...); got.Code == 0 || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%s: %+v, want %s", args, got, want)
 		}
 	}

@@ -4,33 +4,82 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
-// An explainedObject is what an object keeps for versions other than its own.
-type explainedObject struct {
+const maxPlaces = 3
+
+func newKeptCommand(p *program) *cobra.Command {
+	var o keptOptions
+	cmd := &cobra.Command{
+		Use:   "kept FILE|DIR|-|KIND/NAME [-n NAMESPACE] [--rules PATH --crds PATH] [--version VERSION] [--show-values] [-o text|json]",
+		Short: "Print what an object keeps for other versions",
+		Long: `Print the values that objects keep in annotations: of which version, at which places, how many of the 262144 bytes that
+all annotations of an object may have, and whether clients can still read the version. The objects are those of a file, of a
+folder, of stdin, or KIND/NAME in a cluster, where KIND is what kubectl accepts. With --rules it also finds kept values that
+do not return, since an edit at another version replaced them. Values are printed only with --show-values.`,
+		Example: `  kubectl get crontabs -A -o yaml | webhookd kept -
+  webhookd kept crontabs.example.com/nightly -n shop --rules rules.yaml`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(errors.New("give one object, or a file or folder with all"), "")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.object = args[0]
+			if o.output != "text" && o.output != manifest.FormatJSON {
+				return badOutput(o.output, "text", manifest.FormatJSON)
+			}
+			return p.kept(cmd.Context(), &o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	o.ruled.add(flags)
+	flags.StringVar(&o.version, "version", "", "only the kept values of this `version` (default all)")
+	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
+	offer(cmd, "output", "text", manifest.FormatJSON)
+	flags.BoolVar(&o.showValues, "show-values", false, "print the kept values, and not only their places and sizes")
+	o.cluster.addConfig(flags)
+	flags.StringVarP(&o.cluster.Namespace, "namespace", "n", "", "`namespace` of an object in a cluster (default that of the context)")
+	return cmd
+}
+
+// keptOptions are the flags of kept.
+type keptOptions struct {
+	ruled                   ruleFlags
+	object, version, output string
+	showValues              bool
+	cluster                 clusterFlags
+}
+
+// An keptObject is what an object keeps for versions other than its own.
+type keptObject struct {
 	Object  string `json:"object"`
 	Version string `json:"version"`
 	// KeptBytes and AnnotationBytes count against Limit.
-	KeptBytes       int                `json:"keptBytes"`
-	AnnotationBytes int                `json:"annotationBytes"`
-	Limit           int                `json:"limit"`
-	Kept            []explainedKept    `json:"kept"`
-	Versions        []explainedVersion `json:"versions"`
+	KeptBytes       int           `json:"keptBytes"`
+	AnnotationBytes int           `json:"annotationBytes"`
+	Limit           int           `json:"limit"`
+	Kept            []keptEntry   `json:"kept"`
+	Versions        []keptVersion `json:"versions"`
 
 	others int // annotations with webhookd's prefix that this build cannot read
 }
 
-// An explainedKept is an annotation with kept values.
-type explainedKept struct {
+// An keptEntry is an annotation with kept values.
+type keptEntry struct {
 	Version    string   `json:"version"`
 	Places     []string `json:"places"`
 	Keeps      []string `json:"keeps"`
@@ -42,8 +91,8 @@ type explainedKept struct {
 	Values   []string `json:"values,omitempty"`
 }
 
-// An explainedVersion says how long values of a version have to be kept.
-type explainedVersion struct {
+// An keptVersion says how long values of a version have to be kept.
+type keptVersion struct {
 	Version string `json:"version"`
 	// Droppable says that no client can read the version. It is nil if the CRD is not known.
 	Droppable *bool `json:"droppable,omitempty"`
@@ -61,9 +110,9 @@ type annotated struct {
 	Items      []json.RawMessage `json:"items"`
 }
 
-// explainObjects says what the objects of a file, of stdin or of a cluster keep.
-func (p *program) explainObjects(ctx context.Context, o *explainOptions) error {
-	e := &objectExplainer{o: o}
+// kept says what the objects of a file, of stdin or of a cluster keep.
+func (p *program) kept(ctx context.Context, o *keptOptions) error {
+	e := &keptReader{o: o}
 	texts, err := e.read(ctx, p)
 	if err != nil {
 		return err
@@ -71,7 +120,7 @@ func (p *program) explainObjects(ctx context.Context, o *explainOptions) error {
 	if err := e.load(ctx, p); err != nil {
 		return err
 	}
-	all := []*explainedObject{}
+	all := []*keptObject{}
 	for _, text := range texts {
 		explained, err := e.explain(ctx, text)
 		if err != nil {
@@ -92,14 +141,14 @@ func (p *program) explainObjects(ctx context.Context, o *explainOptions) error {
 		}
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("%s: no objects to explain", namesOf([]string{o.object}))
+		return fmt.Errorf("%s: no objects in the files", namesOf([]string{o.object}))
 	}
 	_, err = p.stdout.Write(out.Bytes())
 	return err
 }
 
 // write writes the explanation for a person.
-func (x *explainedObject) write(out io.Writer) error {
+func (x *keptObject) write(out io.Writer) error {
 	fmt.Fprintf(out, "%s at %s: ", x.Object, x.Version)
 	if x.KeptBytes == 0 {
 		fmt.Fprintf(out, "nothing is kept; %d of %d bytes of annotations are used\n", x.AnnotationBytes, x.Limit)
@@ -112,8 +161,7 @@ func (x *explainedObject) write(out io.Writer) error {
 		if i == 0 {
 			fmt.Fprintln(table, "  OF\tBYTES\tPLACE")
 		}
-		const most = 3
-		text := finding.Few(k.Places, most) + ": " + strings.Join(k.Keeps, ", ")
+		text := finding.Few(k.Places, maxPlaces) + ": " + strings.Join(k.Keeps, ", ")
 		switch {
 		case k.Outdated == nil:
 		case *k.Outdated:
