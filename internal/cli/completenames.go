@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/crdconvert/webhookd/internal/cli/connect"
+	"github.com/crdconvert/webhookd/internal/cli/offline"
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
@@ -23,7 +26,7 @@ type namedKind struct {
 
 // completeNames registers the names of kinds, CRDs, versions and contexts for the flags of cmd and
 // of the commands below.
-func (p *program) completeNames(cmd *cobra.Command) {
+func completeNames(p *voice.Program, cmd *cobra.Command) {
 	for flag, of := range map[string]func(namedKind) []string{
 		"to":      func(k namedKind) []string { return k.versions },
 		"version": func(k namedKind) []string { return k.versions },
@@ -38,7 +41,7 @@ func (p *program) completeNames(cmd *cobra.Command) {
 		}
 		offerBy(cmd, flag, func(cmd *cobra.Command, args []string) []string {
 			seen := map[string]bool{}
-			for _, kind := range p.namedKinds(cmd, args) {
+			for _, kind := range namedKinds(p, cmd, args) {
 				for _, name := range of(kind) {
 					seen[name] = true
 				}
@@ -53,19 +56,19 @@ func (p *program) completeNames(cmd *cobra.Command) {
 		})
 	}
 	for _, sub := range cmd.Commands() {
-		p.completeNames(sub)
+		completeNames(p, sub)
 	}
 }
 
 // namedKinds returns the kinds of the files that the command line names so far, and those that are
 // compiled in, or if there are none, of the cluster.
-func (p *program) namedKinds(cmd *cobra.Command, args []string) []namedKind {
+func namedKinds(p *voice.Program, cmd *cobra.Command, args []string) []namedKind {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer cancel()
 	var kinds []namedKind
 	var files []ruleset.File
 	for _, path := range slices.Concat(pathsOf(cmd), args) {
-		if path != stdinName {
+		if path != offline.Stdin {
 			found, _ := ruleset.Read(ctx, ruleset.ReaderForVerbs(), ruleset.Origin{}, path) // what can be read
 			files = append(files, found...)
 		}
@@ -78,14 +81,14 @@ func (p *program) namedKinds(cmd *cobra.Command, args []string) []namedKind {
 		}
 		kinds = append(kinds, kind)
 	}
-	for _, kind := range p.compiled.Kinds {
+	for _, kind := range p.Compiled.Kinds {
 		kinds = append(kinds, namedKind{kind: kind.Name(), versions: kind.Versions})
 	}
 	if len(crds) > 0 || cmd.Flags().Lookup("kubeconfig") == nil {
 		return kinds
 	}
 	named := clusterOf(cmd)
-	api, err := named.client(p, "")
+	api, err := named.Client(p, "")
 	if err != nil {
 		return kinds
 	}
@@ -114,8 +117,8 @@ func pathsOf(cmd *cobra.Command) []string {
 }
 
 // clusterOf returns the cluster that the flags name so far.
-func clusterOf(cmd *cobra.Command) clusterFlags {
-	var named clusterFlags
+func clusterOf(cmd *cobra.Command) connect.ClusterFlags {
+	var named connect.ClusterFlags
 	named.Kubeconfig, _ = cmd.Flags().GetString("kubeconfig") // "" without the flag
 	named.Context, _ = cmd.Flags().GetString("context")
 	return named

@@ -1,20 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-// newGroup returns a command that only holds subcommands.
-func newGroup(name, short, long string) *cobra.Command {
-	cmd := &cobra.Command{Use: name, Short: short, Long: long}
-	makeGroup(cmd)
-	return cmd
-}
-
-// makeGroup makes cmd alone print its help, and every argument that is not a subcommand a
-// usageError.
-func makeGroup(cmd *cobra.Command) {
-	cmd.Args = unknownCommand
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-}
+	"github.com/crdconvert/webhookd/internal/cli/voice"
+)
 
 // addVerbs adds verbs below a title of the help.
 func addVerbs(root *cobra.Command, title string, verbs ...*cobra.Command) {
@@ -33,9 +23,9 @@ func addCompletion(root *cobra.Command, title string) {
 		if cmd.Name() != "completion" {
 			continue
 		}
-		makeGroup(cmd)
+		voice.MakeGroup(cmd)
 		for _, shell := range cmd.Commands() {
-			shell.Args = noArguments
+			shell.Args = voice.NoArguments
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 )
 
 // result is the outcome of a run of the program.
@@ -145,7 +147,7 @@ func TestStdinThatCannotBeRead(t *testing.T) {
 			stdin := iotest.ErrReader(&fs.PathError{Op: "read", Path: "/dev/stdin", Err: syscall.EISDIR})
 			var stderr bytes.Buffer
 			code := Run(t.Context(), "", exampleKinds(), strings.Fields("webhookd "+test.args), nil, stdin, io.Discard, &stderr)
-			if code == exitOK || !strings.HasPrefix(stderr.String(), "webhookd: "+test.want+"\n") {
+			if code == voice.ExitOK || !strings.HasPrefix(stderr.String(), "webhookd: "+test.want+"\n") {
 				t.Errorf("%d, %s", code, stderr.String())
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 )
 
 // An error of a connection comes with what to do.
@@ -33,7 +35,7 @@ func TestConnectionsFailWithARemedy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := runWith(t, nil, nil, append([]string{"review", object}, tt.args...)...)
-			if got.Code != exitFailed || !strings.Contains(got.Stderr, "hint: "+tt.want) {
+			if got.Code != voice.ExitFailed || !strings.Contains(got.Stderr, "hint: "+tt.want) {
 				t.Errorf("got %+v, want the hint %s", got, tt.want)
 			}
 		})

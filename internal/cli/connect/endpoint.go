@@ -1,0 +1,103 @@
+package connect
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/crdconvert/webhookd/internal/cli/voice"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/laws/conformance"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/review/reviewclient"
+)
+
+// WebhookFlags name a running webhook that is tested. It may be one under development, so http is
+// allowed.
+type WebhookFlags struct{ Server, CAFile string }
+
+// Add adds the flags. The usage of --server is the verb's own.
+func (f *WebhookFlags) Add(flags *pflag.FlagSet, usage string) {
+	flags.StringVar(&f.Server, "server", "", usage)
+	flags.StringVar(&f.CAFile, "ca-file", "", CAFileUsage+" (default those of the system)")
+}
+
+// Endpoint reads the flags, and reports everything that is wrong with them.
+func (f *WebhookFlags) Endpoint() (*Webhook, error) {
+	return NewWebhook("server", f.Server, "ca-file", f.CAFile)
+}
+
+// A Webhook is a webhook and the connections to it.
+type Webhook struct {
+	*crdwire.Endpoint
+
+	client *http.Client
+}
+
+// NewWebhook reads the values of two flags, a URL and the file of its CAs.
+func NewWebhook(urlFlag, at, caFlag, caFile string) (*Webhook, error) {
+	bundle, bundleErr := readBundle(caFlag, caFile)
+	e := &crdwire.Endpoint{Target: crdwire.Target{URL: at}, Bundle: bundle}
+	return Connected(e), errors.Join(checkServerURL(urlFlag, at), bundleErr)
+}
+
+// Connected returns the webhook at an endpoint.
+func Connected(e *crdwire.Endpoint) *Webhook { return &Webhook{e, e.Client(true)} }
+
+// Post posts a review, and returns the answer.
+func (e *Webhook) Post(ctx context.Context, review []byte) ([]byte, error) {
+	answer, err := e.PostBy(ctx, e.client, review)
+	return answer, HintConnection(err)
+}
+
+// Remote converts objects of a group by the webhook.
+func (e *Webhook) Remote(group string) roundtrip.Remote {
+	return conformance.Remote(group, e.Post)
+}
+
+// Try posts a review without objects, so that a webhook that cannot be called is one error and not
+// one for each object. Any answer will do.
+func (e *Webhook) Try(ctx context.Context, kind *converters.Kind) error {
+	probe := crdwire.Probe{Kind: kind.GroupKind, To: kind.Versions[0]}
+	_, err := e.Post(ctx, probe.Review("v1"))
+	if _, answered := errors.AsType[*reviewclient.StatusError](err); answered {
+		return nil
+	}
+	return err
+}
+
+// HintConnection adds a remedy to an error of a connection to a webhook.
+func HintConnection(err error) error {
+	hint := ""
+	if _, is := errors.AsType[x509.UnknownAuthorityError](err); is {
+		hint = "give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret"
+	} else if _, is := errors.AsType[x509.HostnameError](err); is {
+		hint = "give a host or a Service that the certificate names; --service with --address connects elsewhere, such as to a kubectl port-forward"
+	} else if _, is := errors.AsType[*net.DNSError](err); is {
+		hint = "the name of a Service is known only in the cluster: give --service, with --address of a kubectl port-forward"
+	} else if errors.Is(err, http.ErrSchemeMismatch) {
+		hint = "this port speaks HTTP, such as that of health and metrics: give the one on which the webhook listens"
+	} else if errors.Is(err, syscall.ECONNREFUSED) {
+		hint = "start the webhook, or give the port on which it listens"
+	}
+	if hint == "" {
+		return err
+	}
+	return voice.Hint(err, hint)
+}
+
+func checkServerURL(flag, text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return fmt.Errorf("not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --%s", flag)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package connect
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
+)
+
+// TargetFlags name a webhook.
+type TargetFlags struct {
+	Cluster                        ClusterFlags
+	Service, Path, CAFile, Address string
+	Port                           int
+}
+
+// AddService adds --service.
+func (f *TargetFlags) AddService(flags *pflag.FlagSet, usage string) {
+	flags.StringVar(&f.Service, "service", "", usage+", as `[NAMESPACE/]NAME`")
+}
+
+// AddPort adds --port and --path.
+func (f *TargetFlags) AddPort(flags *pflag.FlagSet) {
+	flags.IntVar(&f.Port, "port", crdwire.DefaultPort, "port of the Service")
+	flags.StringVar(&f.Path, "path", crdwire.DefaultPath, "`url-path` of the webhook")
+}
+
+// AddAddress adds --address.
+func (f *TargetFlags) AddAddress(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Address, "address", "", "`HOST:PORT` to connect to instead of the Service's name, such as that of a port-forward;\nthe name to verify stays the same")
+}
+
+// Target reads the flags of a Service.
+func (f *TargetFlags) Target() (crdwire.Target, error) {
+	if f.Service == "" {
+		return crdwire.Target{}, errors.New("no Service: give that of webhookd with --service NAMESPACE/NAME")
+	}
+	t, err := f.OptionalService()
+	if err != nil {
+		return t, err
+	}
+	t.Port, t.Path = f.Port, f.Path
+	return t, errors.Join(checkPort(f.Port), checkPath(f.Path))
+}
+
+// OptionalService reads --service. Without it the Target is empty.
+func (f *TargetFlags) OptionalService() (crdwire.Target, error) {
+	if f.Service == "" {
+		return crdwire.Target{}, nil
+	}
+	service, err := f.Cluster.Qualified(f.Service)
+	if err != nil {
+		return crdwire.Target{}, fmt.Errorf("--service: %w", err)
+	}
+	t, err := crdwire.ParseService(service)
+	if err != nil {
+		err = fmt.Errorf("--service: %w", err)
+	}
+	return t, err
+}
+
+func checkPort(port int) error {
+	if port < 1 || port > 65535 {
+		return fmt.Errorf("--port %d: not a port, write 1 to 65535", port)
+	}
+	return nil
+}
+
+func checkPath(path string) error {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?# ") {
+		return fmt.Errorf("--path %q: not a path, write it with a / first, and without a query", path)
+	}
+	return nil
+}
+
+// CheckAddress checks --address, which is optional.
+func CheckAddress(address string) error {
+	if _, port, err := net.SplitHostPort(address); address != "" && (err != nil || port == "") {
+		return fmt.Errorf("--address %q: not an address, write HOST:PORT such as 127.0.0.1:9443", address)
+	}
+	return nil
+}
+
+// Bundle reads the CA file. Without --ca-file the bundle is nil.
+func (f *TargetFlags) Bundle() (crdwire.Bundle, error) { return readBundle("ca-file", f.CAFile) }
+
+// readBundle reads the CAs in the file of a flag. Without a file the bundle is nil.
+func readBundle(flag, file string) (crdwire.Bundle, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file) //nolint:gosec // the user's own file
+	if err != nil {
+		return nil, ruleset.Origin{What: "the CAs", Remedy: "give their file with --" + flag}.Unread(file, err)
+	}
+	b, err := crdwire.ParseBundle(text)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %s: %w", flag, file, err)
+	}
+	return b, nil
+}
+
+// CAFileUsage is the usage of --ca-file.
+const CAFileUsage = "`file` with the CAs of the webhook's certificate, in PEM, such as ca.crt of its Secret"
+
+// CheckCRDNames checks the values of a flag that names CRDs. An argument has no flag.
+func CheckCRDNames(flag string, names []string) error {
+	for _, name := range names {
+		if !strings.Contains(name, ".") || strings.ContainsAny(name, "/ ,") {
+			if flag != "" {
+				flag = "--" + flag + " "
+			}
+			return fmt.Errorf("not the name of a CRD, write PLURAL.GROUP such as crontabs.example.com: %s%q", flag, name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package crd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/cli/connect"
+	"github.com/crdconvert/webhookd/internal/cli/voice"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
+)
+
+type applyOptions struct {
+	connect.TargetFlags
+
+	names          []string
+	reviewVersions []string
+	timeout        time.Duration
+	force          bool
+}
+
+func newCRDApplyCommand(p *voice.Program) *cobra.Command {
+	var o applyOptions
+	cmd := &cobra.Command{
+		Use:   "apply --crd NAME... --service NAMESPACE/NAME --ca-file FILE",
+		Short: "Set spec.conversion of CRDs in a cluster once webhookd answers",
+		Long: `Wait until webhookd answers, then point CRDs at it. The command asks as the API server would: over the Service, with the
+CAs of --ca-file, under the name NAME.NAMESPACE.svc, over HTTP/1.1. It sends a review with an object for each pair of
+versions of each CRD, ten times in a row over new connections, since replicas roll out one after another. It also waits
+for a CA file that does not exist yet. It points no CRD at webhookd unless all reviews succeed within --timeout, so never
+one whose kind webhookd does not know. CRDs that already point at webhookd get the CAs even if another CRD fails.
+
+The command then sets spec.conversion, and nothing else, by server-side apply with the field manager "webhookd", and reads
+it back. If another manager owns a field with another value, the command reports it and changes nothing without --force.
+Strategy None needs no force, since the API server fills it in, unless a client applied it.
+
+A caBundle for the same Service keeps its older CAs, since replicas may still serve certificates that those issued. They
+stay until they expire, or until a run finds that the new CAs have been there for a day and that ten new connections in a
+row are verified by them. So run the command again a day or more after a change of the CA, or at the next upgrade.
+
+Crossplane reverts what others write to a CRD that it makes. So of such a CRD, the command changes the XRD, and waits until
+Crossplane has changed the CRD.
+
+RBAC: ` + crdRule("get, patch") + " " + xrdRule("get, patch"),
+		Example: `  webhookd crd apply --crd crontabs.example.com --service webhookd/webhookd --ca-file /certs/ca.crt
+  kubectl -n webhookd port-forward service/webhookd 9443:443 &
+  webhookd crd apply --crd crontabs.example.com --service webhookd -n webhookd --ca-file ca.crt --address 127.0.0.1:9443`,
+		Args: voice.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runApply(cmd.Context(), p, &o) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVar(&o.names, "crd", nil, "CRD to point at webhookd, as `PLURAL.GROUP`; may be given more than once")
+	o.AddService(flags, "Service of webhookd")
+	o.AddPort(flags)
+	flags.StringVar(&o.CAFile, "ca-file", "", connect.CAFileUsage)
+	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions of the CRD, in order of preference: `v1,v1beta1`")
+	voice.Offer(cmd, "review-versions", "v1", "v1beta1")
+	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long to wait until all reviews succeed")
+	flags.BoolVar(&o.force, "force", false, "take over fields of other managers, and CRDs that point at another webhook")
+	o.AddAddress(flags)
+	o.Cluster.Add(flags)
+	return cmd
+}
+
+// crdRule describes the RBAC rule for named CRDs.
+func crdRule(verbs string) string {
+	return `apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [` + verbs + `],
+resourceNames [the CRDs].`
+}
+
+// xrdRule is what CRDs that Crossplane makes need in addition.
+func xrdRule(verbs string) string {
+	return `For CRDs that Crossplane makes: apiGroups
+[apiextensions.crossplane.io], resources [compositeresourcedefinitions], verbs [` + verbs + `], resourceNames [the XRDs].`
+}
+
+func runApply(ctx context.Context, p *voice.Program, o *applyOptions) error {
+	target, targetErr := o.Target()
+	var bundleErr error
+	if o.CAFile == "" {
+		bundleErr = errors.New("no CA: give the file with --ca-file; a Service's certificate is not from a CA of the system")
+	}
+	var namesErr, timeoutErr error
+	if len(o.names) == 0 {
+		namesErr = errors.New("no CRD: name it with --crd, such as crontabs.example.com")
+	}
+	if o.timeout <= 0 {
+		timeoutErr = errors.New("no time to wait: write --timeout 2m")
+	}
+	if err := errors.Join(namesErr, connect.CheckCRDNames("crd", o.names), targetErr, bundleErr, checkReviewVersions(o.reviewVersions), connect.CheckAddress(o.Address), timeoutErr); err != nil {
+		return voice.Usage(err, "")
+	}
+	api, err := o.Cluster.Client(p, "")
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	bundle, err := awaitBundle(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	return crdwire.Apply(ctx, api, o.names, crdwire.ApplyOptions{
+		Target: target, Bundle: bundle, ReviewVersions: o.reviewVersions, Address: o.Address,
+		Timeout: max(o.timeout-time.Since(begun), time.Millisecond).Round(time.Millisecond), Force: o.force, Now: time.Now, Log: p.Note,
+	})
+}
+
+// awaitBundle waits for the CA file, since a mounted Secret may still be empty.
+func awaitBundle(ctx context.Context, p *voice.Program, o *applyOptions) (crdwire.Bundle, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	for said := false; ; said = true {
+		bundle, err := o.Bundle()
+		if err == nil {
+			return bundle, nil
+		}
+		if !said {
+			p.Note("waiting: %v", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(time.Second):
+		}
+	}
+}

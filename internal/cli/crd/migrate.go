@@ -1,0 +1,247 @@
+package crd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/cli/connect"
+	"github.com/crdconvert/webhookd/internal/cli/voice"
+	"github.com/crdconvert/webhookd/internal/cluster/migrate"
+)
+
+// requestTimeout is the default of kube-apiserver's --request-timeout.
+const requestTimeout = time.Minute
+
+type migrateOptions struct {
+	cluster connect.ClusterFlags
+	goal    migrate.Goal
+
+	dryRun, yes bool
+	perSecond   float64
+	settle      time.Duration
+}
+
+// NewMigrate returns the command migrate.
+func NewMigrate(p *voice.Program) *cobra.Command {
+	var o migrateOptions
+	cmd := &cobra.Command{
+		Use:   "migrate CRD [--to VERSION] [--remove VERSION...] [--dry-run] [--yes]",
+		Short: "Store all objects in one version, and remove old versions",
+		Long: `Write every object of a CRD once, so that all are stored in the storage version, and remove the other versions from
+status.storedVersions. Where the API server has StorageVersionMigration (Kubernetes 1.37), its controller does that;
+elsewhere the command does, page by page. It also takes versions that the CRD no longer has out of managedFields and
+annotations.
+
+--to sets the storage version first. --remove goes all the way: it stops serving the version, takes it out of managedFields,
+removes it from spec.versions, and then removes the annotations in which webhookd keeps its values.
+
+The command prints the plan first. It asks before each step that clients notice or that cannot be taken back; --yes answers
+for scripts. Nothing is noted outside of the cluster: if the command ends early, run it again, and it goes on. Other clients
+may write meanwhile. A version leaves status.storedVersions only if every object was written after all API servers knew the
+storage version, and the CRD has not changed since.
+
+--dry-run prints the plan, asks the API server for each object whether it would accept the write at the version to store in,
+and changes nothing.
+
+If Crossplane makes the CRD, you change spec.versions in the XRD: the command stops before each such step.
+
+RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [get], and with --to or --remove [patch],
+resourceNames [the CRD]; resources [customresourcedefinitions/status], verbs [patch], resourceNames [the CRD]; the kind itself:
+verbs [get, list, patch]; apiGroups [storagemigration.k8s.io], resources [storageversionmigrations], verbs [get, create,
+delete]. If a policy of crd guard protects kept values, be a member of its --allow-group, or print it again when asked to.`,
+		Example: `  webhookd migrate crontabs.example.com --dry-run
+  webhookd migrate crontabs.example.com
+  webhookd migrate crontabs.example.com --to v1 --remove v1beta1`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return voice.Usage(errors.New("give the name of one CRD, such as crontabs.example.com"), "")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runMigrate(cmd.Context(), p, &o, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&o.goal.To, "to", "", "`version` to store objects in (default the storage version)")
+	flags.StringSliceVar(&o.goal.Remove, "remove", nil, "`version` to remove; may be given more than once")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and try the writes, and change nothing")
+	flags.BoolVar(&o.yes, "yes", false, "take each step without a question")
+	flags.BoolVar(&o.goal.Rewrite, "rewrite", false, "write the objects even where there is StorageVersionMigration")
+	flags.BoolVar(&o.goal.AllowNone, "allow-none", false, "go on although strategy None drops fields that the storage version lacks")
+	flags.Float64Var(&o.perSecond, "writes-per-second", 100, "most writes of objects a second")
+	flags.DurationVar(&o.settle, "settle", migrate.DefaultSettle, "how long API servers may take to learn of a change of the CRD and to end requests that\nbegan before; more than their --request-timeout")
+	o.cluster.AddConfig(flags)
+	return cmd
+}
+
+func runMigrate(ctx context.Context, p *voice.Program, o *migrateOptions, name string) error {
+	var rateErr, settleErr error
+	if o.perSecond <= 0 {
+		rateErr = fmt.Errorf("no writes, write a number above 0: --writes-per-second %g", o.perSecond)
+	}
+	if o.settle < 0 {
+		settleErr = fmt.Errorf("--settle %s: not a time to wait", o.settle)
+	}
+	if err := errors.Join(connect.CheckCRDNames("", []string{name}), rateErr, settleErr); err != nil {
+		return voice.Usage(err, "")
+	}
+	api, err := o.cluster.Client(p, "")
+	if err != nil {
+		return err
+	}
+	progress := &passProgress{out: p.Stderr, name: name}
+	options := migrate.Options{
+		WritesPerSecond: o.perSecond, Settle: o.settle, ControllerPatience: 5 * time.Minute, Progress: progress.show,
+		Log: func(format string, args ...any) {
+			progress.clear()
+			p.Note(format, args...)
+		},
+		Confirm: func(step migrate.Step, writers []string) error {
+			progress.clear()
+			return confirm(ctx, p, o, step, writers)
+		},
+	}
+	report, err := migrate.Look(ctx, api, name, o.goal, options, o.dryRun)
+	progress.clear()
+	if report != nil {
+		writePlan(p, report)
+		noteUnknown(p, report, o.goal.Remove)
+	}
+	if err != nil || o.dryRun {
+		return err
+	}
+	if o.settle < requestTimeout {
+		p.Note("an API server without --request-timeout gives a request %s, and may store an object in another version until then: --settle %s", requestTimeout, o.settle)
+	}
+	if err := migrate.Run(ctx, api, name, o.goal, options); err != nil {
+		progress.clear()
+		return err
+	}
+	noteMigrated(p, name, report, &o.goal)
+	return nil
+}
+
+// noteUnknown names versions to remove of which there is no trace: nothing is left of them, or they
+// are spelled wrong.
+func noteUnknown(p *voice.Program, r *migrate.Report, removed []string) {
+	for _, version := range removed {
+		has := slices.ContainsFunc(r.State.Versions, func(v migrate.Version) bool { return v.Name == version })
+		if !has && r.State.Survey.Managers[version] == nil {
+			p.Note("neither the CRD nor managedFields have a version %s: %s", version, r.Name)
+		}
+	}
+}
+
+// noteMigrated says that all is done, and what is left to the user.
+func noteMigrated(p *voice.Program, name string, report *migrate.Report, goal *migrate.Goal) {
+	p.Note("%s: all objects are stored in one version, and nothing names a version that is gone", name)
+	if len(goal.Remove) == 0 || len(report.Steps) == 0 {
+		return
+	}
+	removed := strings.Join(goal.Remove, ", ")
+	p.Note("to do by hand: remove %s from the CRD where it comes from, then from webhookd's rules and its copy of the CRD; print policies", removed)
+	p.Note("of webhookd crd guard again. With one version left, the CRD needs no webhook: set spec.conversion to strategy: None")
+}
+
+// confirm asks whether to take a step.
+func confirm(ctx context.Context, p *voice.Program, o *migrateOptions, step migrate.Step, writers []string) error {
+	p.Note("next: %s", step.Why)
+	p.Note("  %s", step.Warning)
+	if isSpec := step.Do == migrate.StopServing || step.Do == migrate.RemoveVersions; isSpec && len(writers) > 0 {
+		p.Note("  change it where the CRD comes from, too: it was written by %s", strings.Join(writers, ", "))
+	}
+	if o.yes {
+		return nil
+	}
+	stop := errors.New("stopped before this step; nothing is lost, run it again to go on")
+	if !voice.IsTerminal(p.Stdin) {
+		return voice.Hint(stop, "--yes takes each step without a question")
+	}
+	fmt.Fprint(p.Stderr, "go on? [y/N] ")
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(p.Stdin).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case text := <-answer:
+		if text == "y" || text == "yes" {
+			return nil
+		}
+	case <-ctx.Done():
+		fmt.Fprintln(p.Stderr)
+	}
+	return stop
+}
+
+// writePlan prints what there is, and the steps.
+func writePlan(p *voice.Program, r *migrate.Report) {
+	line := statusLine(p.Stdout)
+	objects := r.State.Survey.Objects
+	fmt.Fprintf(p.Stdout, "%s (%s): %s\n", r.Name, r.Kind, voice.Count(objects, "object"))
+	versions := make([]string, len(r.State.Versions))
+	for i, v := range r.State.Versions {
+		notes := []string{}
+		if !v.Served {
+			notes = append(notes, "not served")
+		}
+		if v.Storage {
+			notes = append(notes, "storage")
+		}
+		versions[i] = v.Name
+		if len(notes) > 0 {
+			versions[i] += " (" + strings.Join(notes, ", ") + ")"
+		}
+	}
+	line("versions", "%s", strings.Join(versions, ", "))
+	line("stored in", "%s", strings.Join(r.State.Stored, ", "))
+	writeUsers(line, usersOf(r.State.Survey))
+	for _, label := range slices.Sorted(maps.Keys(r.State.Survey.Leftovers)) {
+		line("kept values", "of %s: in %s", label, voice.Count(r.State.Survey.Leftovers[label], "object"))
+	}
+	for i, step := range r.Steps {
+		asks := ""
+		switch {
+		case step.ByHand:
+			asks = " (by hand)"
+		case step.Warning != "":
+			asks = " (asks first)"
+		}
+		line(fmt.Sprintf("step %d", i+1), "%s%s", step.Why, asks)
+	}
+	if len(r.Steps) == 0 {
+		line("steps", "none: nothing is left to do")
+	}
+}
+
+// A passProgress is the progress of one pass over objects after the other.
+type passProgress struct {
+	out  io.Writer
+	name string
+	now  *voice.Progress
+	done int
+}
+
+func (p *passProgress) show(done int, left int64) {
+	if p.now == nil || done <= p.done {
+		p.now = voice.NewProgress(p.out, p.name)
+	}
+	p.done = done
+	p.now.Listed(done, left)
+}
+
+func (p *passProgress) clear() {
+	if p.now != nil {
+		p.now.Clear()
+	}
+	p.now = nil
+}

@@ -1,0 +1,337 @@
+package crd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/cli/connect"
+	"github.com/crdconvert/webhookd/internal/cli/offline"
+	"github.com/crdconvert/webhookd/internal/cli/voice"
+	"github.com/crdconvert/webhookd/internal/cluster"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
+)
+
+type statusOptions struct {
+	connect.TargetFlags
+
+	ruled  offline.Flags
+	files  []string
+	names  []string
+	output string
+	all    bool
+	usage  bool
+}
+
+func newCRDStatusCommand(p *voice.Program) *cobra.Command {
+	var o statusOptions
+	cmd := &cobra.Command{
+		Use:   "status [FILE...] [--service NAMESPACE/NAME] [--address HOST:PORT] [--rules PATH --crds PATH]",
+		Short: "Show what CRDs point at, and what is wrong",
+		Long: `Show for each CRD what converts it, which CAs its caBundle trusts and until when, and whether every version has a
+converter, served or not, since objects may be stored in any. CRDs with one version and no webhook are left out.
+
+With -f it works offline. Otherwise it reads the CRDs of a cluster. In a pod of it, or with --address, it also connects: it
+checks that caBundle verifies the certificate for NAME.NAMESPACE.svc, and that test reviews of all pairs of versions
+succeed. The converters are those of this build and of --rules, with the schemas of --crds. An answer of webhookd itself
+overrides them.
+
+With --rules and --crds, give the files that webhookd has. The command compares the schemas of each CRD with webhookd's copy
+and lists the differences, version by version. An old copy loses no field, but no rule covers what it lacks. Descriptions
+and validations are ignored. The command also prints the digest of these files: a replica that serves the same files has
+it in its metric webhookd_rules_info.
+
+Of XRDs in files it shows the CRDs that Crossplane makes. In a cluster it also reads the XRD of such a CRD, and reports a
+spec.conversion that Crossplane will replace.
+
+With --usage, the command also says who still uses each version: the field managers that wrote objects at it, and when they
+last did. The dashboard has the conversions.
+
+With --service, CRDs that point elsewhere are shown but not judged. The exit code is 1 if anything is wrong.
+
+RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
+resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]. ` + xrdRule("get"),
+		Example: `  kubectl get crds -o yaml | webhookd crd status - --service webhookd/webhookd
+  webhookd crd status crd.yaml --rules rules.yaml --crds crd.yaml
+  webhookd crd status --service webhookd/webhookd --context staging
+  webhookd crd status --service webhookd/webhookd --address 127.0.0.1:9443
+  webhookd crd status --name crontabs.example.com --usage`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), p, &o) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once;\nsame as an argument (default those of the API server)")
+	voice.FilesAfter(cmd, "filename")
+	o.AddService(flags, "judge only CRDs that point at this Service")
+	o.AddAddress(flags)
+	o.ruled.Add(flags)
+	flags.Lookup("crds").Usage = "`path` of a file or folder of CRDs for --rules, to compare with as well; may be given more than once (default the folders of the rules)"
+	flags.StringArrayVar(&o.names, "name", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
+	flags.BoolVar(&o.all, "all", false, "also show CRDs with one version and no webhook")
+	flags.BoolVar(&o.usage, "usage", false, "show who uses each version of the CRDs of --name")
+	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
+	voice.Offer(cmd, "output", "text", "json")
+	o.Cluster.Add(flags)
+	return cmd
+}
+
+func (o *statusOptions) check() (crdwire.StatusOptions, error) {
+	s := crdwire.StatusOptions{Address: o.Address, Dial: o.Address != "", Now: time.Now()}
+	var serviceErr, outputErr error
+	s.Service, serviceErr = o.OptionalService()
+	if o.output != "text" && o.output != "json" {
+		outputErr = voice.BadOutput(o.output, "text", "json")
+	}
+	if o.usage && (len(o.names) == 0 || len(o.files) > 0) {
+		outputErr = errors.Join(outputErr, errors.New("--usage lists objects of a cluster: give the CRDs with --name, and no files"))
+	}
+	if len(o.ruled.Rules) == 0 && len(o.ruled.CRDs) > 0 {
+		outputErr = errors.Join(outputErr, errors.New("--crds has the schemas for --rules: to look at one CRD, give its --name, or its file with --filename"))
+	}
+	return s, errors.Join(serviceErr, outputErr, o.ruled.Check(o.files...), connect.CheckCRDNames("name", o.names), connect.CheckAddress(o.Address))
+}
+
+func runStatus(ctx context.Context, p *voice.Program, o *statusOptions) error {
+	s, err := o.check()
+	if err != nil {
+		return voice.Usage(err, "")
+	}
+	set, registry, err := offline.Registry(ctx, p, &o.ruled)
+	if err != nil {
+		return err
+	}
+	s.Compare = func(crd *crdwire.CRD) (string, []string) { return compareWithCopy(set, crd) }
+	s.Versions = func(gk schema.GroupKind) []string {
+		if kind := registry.Lookup(gk); kind != nil {
+			return kind.Versions
+		}
+		return nil
+	}
+	crds, api, err := readCRDs(ctx, p, &o.Cluster, o.files, o.names, func(name string) bool { return copyOf(set, name) != nil })
+	if err != nil {
+		return err
+	}
+	if api != nil {
+		s.Dial = s.Dial || api.InCluster
+		s.Definition = func(crd *crdwire.CRD) (*crdwire.CRD, error) {
+			made, _, err := crdwire.ReadDefinition(ctx, api, crd)
+			return made, err
+		}
+	}
+	report, err := inspect(ctx, p, o, crds, api, s)
+	if err != nil {
+		return err
+	}
+	if len(o.ruled.Rules) > 0 {
+		report.RulesDigest = set.Ruled().Digest()
+	}
+	if err := writeStatus(p, report, o.output); err != nil {
+		return fmt.Errorf("cannot write the status: %w", err)
+	}
+	if report.Findings > 0 {
+		return voice.ErrReported
+	}
+	return nil
+}
+
+// inspect reports on CRDs.
+func inspect(ctx context.Context, p *voice.Program, o *statusOptions, crds []*crdwire.CRD, api *cluster.Client, s crdwire.StatusOptions) (*statusReport, error) {
+	report := &statusReport{CRDs: []crdStatus{}}
+	for _, crd := range crds {
+		if !o.all && !crdwire.Concerns(crd) {
+			report.LeftOut++
+			continue
+		}
+		status := crdwire.Inspect(ctx, crd, s)
+		report.Findings += len(status.Findings)
+		described := crdStatus{Status: status}
+		if o.usage {
+			var err error
+			if described.Usage, err = usageOf(ctx, p, api, crd); err != nil {
+				return nil, err
+			}
+		}
+		report.CRDs = append(report.CRDs, described)
+	}
+	return report, nil
+}
+
+// readCRDs returns the CRDs of files, or without files those of the API server and its client: the
+// ones with these names, or all. schemas says which CRDs of the API server need their schemas.
+func readCRDs(
+	ctx context.Context, p *voice.Program, from *connect.ClusterFlags, files, names []string, schemas func(name string) bool,
+) (crds []*crdwire.CRD, api *cluster.Client, err error) {
+	var missing []string
+	if len(files) > 0 {
+		crds, err = fileCRDs(ctx, p, files)
+		crds, missing = namedCRDs(crds, names)
+	} else if api, err = from.Client(p, "give files of CRDs with --filename, or "); err == nil {
+		crds, missing, err = crdwire.ReadAllWith(ctx, api, names, schemas)
+	}
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("%s: there is no such CRD", strings.Join(missing, ", "))
+	}
+	return crds, api, err
+}
+
+// namedCRDs returns the CRDs with these names, or all if there are none, and the names that are
+// missing.
+func namedCRDs(crds []*crdwire.CRD, names []string) (named []*crdwire.CRD, missing []string) {
+	if len(names) == 0 {
+		return crds, nil
+	}
+	crds = slices.DeleteFunc(crds, func(crd *crdwire.CRD) bool { return !slices.Contains(names, crd.Name) })
+	for _, name := range names {
+		if !slices.ContainsFunc(crds, func(crd *crdwire.CRD) bool { return crd.Name == name }) {
+			missing = append(missing, name)
+		}
+	}
+	return crds, missing
+}
+
+func fileCRDs(ctx context.Context, p *voice.Program, paths []string) ([]*crdwire.CRD, error) {
+	files, err := offline.Read(ctx, p, ruleset.Origin{What: "CRDs", Remedy: "give their file or folder with --filename"}, paths)
+	if err != nil {
+		return nil, voice.Usage(err, "")
+	}
+	var problems []error
+	var crds []*crdwire.CRD
+	for _, f := range files {
+		found, err := crdwire.Parse(f.Text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", f.Name, err))
+		}
+		crds = append(crds, found...)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	if len(crds) == 0 {
+		return nil, fmt.Errorf("%s: no %s here", strings.Join(paths, ", "), crdwire.WhatIsRead)
+	}
+	return crds, nil
+}
+
+type statusReport struct {
+	CRDs     []crdStatus `json:"crds"`
+	LeftOut  int         `json:"leftOut"` // with one version and no webhook
+	Findings int         `json:"findings"`
+	// RulesDigest identifies the given rules and CRDs, as in the server's metric. It is empty
+	// without rules.
+	RulesDigest string `json:"rulesDigest,omitempty"`
+}
+
+func writeStatus(p *voice.Program, r *statusReport, output string) error {
+	if output == "json" {
+		return p.PrintJSON(r)
+	}
+	var out strings.Builder
+	for i := range r.CRDs {
+		writeCRDStatus(&out, &r.CRDs[i].Status)
+		r.CRDs[i].Usage.write(&out)
+	}
+	if r.LeftOut > 0 {
+		fmt.Fprintf(&out, "%s with one version and no webhook\n", voice.Count(r.LeftOut, "CRD"))
+	}
+	if r.RulesDigest != "" {
+		fmt.Fprintf(&out, "rules and CRDs have the digest %s; replicas that serve them have it in webhookd_rules_info\n", r.RulesDigest)
+	}
+	_, err := io.WriteString(p.Stdout, out.String())
+	return err
+}
+
+// statusLine writes a line about a CRD, and no control characters of it to the terminal.
+func statusLine(out io.Writer) func(name, format string, args ...any) {
+	return func(name, format string, args ...any) {
+		fmt.Fprintf(out, "  %-12s %s\n", name, finding.Printable(fmt.Sprintf(format, args...)))
+	}
+}
+
+func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
+	line := statusLine(out)
+	fmt.Fprintf(out, "%s (%s)\n", s.Name, s.Kind)
+	if s.XRD != "" {
+		line("made of", "XRD %s, by Crossplane", s.XRD)
+	}
+	switch {
+	case s.Service != "":
+		line("converted by", "Service %s", s.Service)
+	case s.URL != "":
+		line("converted by", "%s", s.URL)
+	default:
+		line("converted by", "nothing: strategy %s", s.Strategy)
+	}
+	if len(s.ReviewVersions) > 0 {
+		line("reviews", "%s", strings.Join(s.ReviewVersions, ", "))
+	}
+	for _, cert := range s.CABundle {
+		line("trusts", "%s until %s", cert.Subject, cert.NotAfter.Format(time.RFC3339))
+	}
+	versions := make([]string, len(s.Versions))
+	for i, v := range s.Versions {
+		versions[i] = v.Name + versionNotes(&v)
+	}
+	line("versions", "%s", strings.Join(versions, ", "))
+	for _, v := range s.Versions {
+		if v.DeprecationWarning != "" {
+			line("warning", "%s: %s", v.Name, v.DeprecationWarning)
+		}
+	}
+	if s.Copy != "" {
+		line("compared", "with %s", s.Copy)
+	}
+	if s.Served != nil && len(s.Served.Chain) > 0 {
+		cert := s.Served.Chain[0]
+		line("serves", "%s until %s for %s%s", cert.Subject, cert.NotAfter.Format(time.RFC3339), s.Served.ServerName, servedNotes(s.Served))
+	}
+	if s.Elsewhere {
+		line("not judged", "it points elsewhere")
+	}
+	for _, note := range s.Notes {
+		line("note", "%s", note)
+	}
+	for _, wrong := range s.Findings {
+		line("WRONG", "%s", wrong)
+	}
+}
+
+func versionNotes(v *crdwire.Version) string {
+	var notes []string
+	if !v.Served {
+		notes = append(notes, "not served")
+	}
+	if v.Storage {
+		notes = append(notes, "storage")
+	} else if v.Stored {
+		notes = append(notes, "objects may be stored in it")
+	}
+	if v.Deprecated {
+		notes = append(notes, "deprecated")
+	}
+	if v.Convertible != nil && !*v.Convertible {
+		notes = append(notes, "no converter")
+	}
+	if len(notes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(notes, ", ") + ")"
+}
+
+func servedNotes(s *crdwire.Served) string {
+	switch {
+	case s.Convertible:
+		return ", verified; test reviews succeed"
+	case s.Verified:
+		return ", verified"
+	}
+	return ", NOT verified"
+}

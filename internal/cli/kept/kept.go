@@ -1,0 +1,189 @@
+package kept
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crdconvert/webhookd/internal/cli/connect"
+	"github.com/crdconvert/webhookd/internal/cli/offline"
+	"github.com/crdconvert/webhookd/internal/cli/voice"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
+)
+
+const maxPlaces = 3
+
+// New returns the command kept.
+func New(p *voice.Program) *cobra.Command {
+	var o keptOptions
+	cmd := &cobra.Command{
+		Use:   "kept FILE|DIR|-|KIND/NAME [-n NAMESPACE] [--rules PATH --crds PATH] [--version VERSION] [--show-values] [-o text|json]",
+		Short: "Print what an object keeps for other versions",
+		Long: `Print the values that objects keep in annotations: of which version, at which places, how many of the 262144 bytes that
+all annotations of an object may have, and whether clients can still read the version. The objects are those of a file, of a
+folder, of stdin, or KIND/NAME in a cluster, where KIND is what kubectl accepts. With --rules it also finds kept values that
+do not return, since an edit at another version replaced them. Values are printed only with --show-values.`,
+		Example: `  kubectl get crontabs -A -o yaml | webhookd kept -
+  webhookd kept crontabs.example.com/nightly -n shop --rules rules.yaml`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return voice.Usage(errors.New("give one object, or a file or folder with all"), "")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.object = args[0]
+			if o.output != "text" && o.output != manifest.FormatJSON {
+				return voice.BadOutput(o.output, "text", manifest.FormatJSON)
+			}
+			return run(cmd.Context(), p, &o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	o.ruled.Add(flags)
+	flags.StringVar(&o.version, "version", "", "only the kept values of this `version` (default all)")
+	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
+	voice.Offer(cmd, "output", "text", manifest.FormatJSON)
+	flags.BoolVar(&o.showValues, "show-values", false, "print the kept values, and not only their places and sizes")
+	o.cluster.AddConfig(flags)
+	flags.StringVarP(&o.cluster.Namespace, "namespace", "n", "", "`namespace` of an object in a cluster (default that of the context)")
+	return cmd
+}
+
+// keptOptions are the flags of kept.
+type keptOptions struct {
+	ruled                   offline.Flags
+	object, version, output string
+	showValues              bool
+	cluster                 connect.ClusterFlags
+}
+
+// An keptObject is what an object keeps for versions other than its own.
+type keptObject struct {
+	Object  string `json:"object"`
+	Version string `json:"version"`
+	// KeptBytes and AnnotationBytes count against Limit.
+	KeptBytes       int           `json:"keptBytes"`
+	AnnotationBytes int           `json:"annotationBytes"`
+	Limit           int           `json:"limit"`
+	Kept            []keptEntry   `json:"kept"`
+	Versions        []keptVersion `json:"versions"`
+
+	others int // annotations with webhookd's prefix that this build cannot read
+}
+
+// An keptEntry is an annotation with kept values.
+type keptEntry struct {
+	Version    string   `json:"version"`
+	Places     []string `json:"places"`
+	Keeps      []string `json:"keeps"`
+	Annotation string   `json:"annotation"`
+	Bytes      int      `json:"bytes"`
+	// Outdated says that it does not return: an edit at another version replaced it, or the schema
+	// lacks the place. It is nil without rules.
+	Outdated *bool    `json:"outdated,omitempty"`
+	Values   []string `json:"values,omitempty"`
+}
+
+// An keptVersion says how long values of a version have to be kept.
+type keptVersion struct {
+	Version string `json:"version"`
+	// Droppable says that no client can read the version. It is nil if the CRD is not known.
+	Droppable *bool `json:"droppable,omitempty"`
+	// LastWrite is the last write at the version that managedFields has, and Manager whose it was.
+	LastWrite *metav1.Time `json:"lastWrite,omitempty"`
+	Manager   string       `json:"manager,omitempty"`
+	Says      string       `json:"says"`
+}
+
+// annotated is what is read of an object.
+type annotated struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   metav1.ObjectMeta `json:"metadata"`
+	Items      []json.RawMessage `json:"items"`
+}
+
+// kept says what the objects of a file, of stdin or of a cluster keep.
+func run(ctx context.Context, p *voice.Program, o *keptOptions) error {
+	e := &keptReader{o: o}
+	texts, err := e.read(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := e.load(ctx, p); err != nil {
+		return err
+	}
+	all := []*keptObject{}
+	for _, text := range texts {
+		explained, err := e.explain(ctx, text)
+		if err != nil {
+			return err
+		}
+		all = append(all, explained...)
+	}
+	if o.output == manifest.FormatJSON {
+		return p.PrintJSON(map[string]any{"objects": all})
+	}
+	var out bytes.Buffer
+	for i, object := range all {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		if err := object.write(&out); err != nil {
+			return err
+		}
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("%s: no objects in the files", offline.NamesOf([]string{o.object}))
+	}
+	_, err = p.Stdout.Write(out.Bytes())
+	return err
+}
+
+// write writes the explanation for a person.
+func (x *keptObject) write(out io.Writer) error {
+	fmt.Fprintf(out, "%s at %s: ", x.Object, x.Version)
+	if x.KeptBytes == 0 {
+		fmt.Fprintf(out, "nothing is kept; %d of %d bytes of annotations are used\n", x.AnnotationBytes, x.Limit)
+		return nil
+	}
+	fmt.Fprintf(out, "kept values have %d bytes; %d of %d bytes of annotations are used (%.1f %%)\n", x.KeptBytes,
+		x.AnnotationBytes, x.Limit, 100*float64(x.AnnotationBytes)/float64(x.Limit))
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i, k := range x.Kept {
+		if i == 0 {
+			fmt.Fprintln(table, "  OF\tBYTES\tPLACE")
+		}
+		text := finding.Few(k.Places, maxPlaces) + ": " + strings.Join(k.Keeps, ", ")
+		switch {
+		case k.Outdated == nil:
+		case *k.Outdated:
+			text += fmt.Sprintf(", which will not return: %s was edited since, or the schema lacks the place", x.Version)
+		default:
+			text += ", which returns when " + k.Version + " is read"
+		}
+		fmt.Fprintf(table, "  %s\t%d\t%s\n", k.Version, k.Bytes, text)
+		for _, value := range k.Values {
+			fmt.Fprintf(table, "  \t\t  %s\n", value)
+		}
+	}
+	err := table.Flush()
+	for _, v := range x.Versions {
+		fmt.Fprintf(out, "  %s\n", v.Says)
+	}
+	if x.others > 0 {
+		fmt.Fprintf(out, "  %s in a format that this build does not know, which conversions pass on\n", voice.Count(x.others, "annotation"))
+	}
+	return err
+}

@@ -1,0 +1,60 @@
+package offline
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/crdconvert/webhookd/internal/document/yamljson"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
+)
+
+// Render writes all documents of all files as one stream.
+func Render(files []manifest.File, format string) ([]byte, error) {
+	var out bytes.Buffer
+	for i := range files {
+		for _, document := range files[i].Documents {
+			if format == manifest.FormatYAML && out.Len() > 0 {
+				out.WriteString("---\n")
+			}
+			if err := RenderDocument(&out, document, format); err != nil {
+				return nil, fmt.Errorf("%s: %w", files[i].Name, err)
+			}
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// RenderDocument writes one document.
+func RenderDocument(out *bytes.Buffer, document []byte, format string) error {
+	if format == manifest.FormatYAML {
+		text, err := yamljson.FromJSON(document)
+		out.Write(text)
+		return err
+	}
+	err := json.Indent(out, document, "", "  ")
+	out.WriteByte('\n')
+	return err
+}
+
+// Diffs writes what changes in each file. It formats both sides, so that differences of layout do
+// not show. Without an output format, that is the one of each file. The label is of the new side.
+func Diffs(before, after []manifest.File, output, label string) ([]byte, error) {
+	var out bytes.Buffer
+	for i := range before {
+		format := cmp.Or(output, before[i].Format)
+		old, err := Render(before[i:i+1], format)
+		if err != nil {
+			return nil, err
+		}
+		converted, err := Render(after[i:i+1], format)
+		if err != nil {
+			return nil, err
+		}
+		out.Write(diff.Diff(before[i].Name, old, before[i].Name+" ("+label+")", converted))
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,65 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/cli/voice"
+	"github.com/crdconvert/webhookd/internal/serve/config"
+)
+
+// NewConfig returns the command config.
+func NewConfig(p *voice.Program) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "config [-o text|yaml]",
+		Short: "Print the configuration, and where each value comes from",
+		Long: `Print the configuration that serve would use with the same flags, environment and file, and where each value comes
+from. With -o yaml the output is a file for --config.
+
+All problems are reported at once, and the exit code is 2. Files and folders that the configuration names are not read,
+and a certificate is not required.`,
+		Example: `  webhookd config --config config.yaml
+  WEBHOOKD_LOG_LEVEL=debug webhookd config -o yaml`,
+		Args: voice.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return printConfig(p, cmd, output) },
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format`: text or yaml")
+	voice.Offer(cmd, "output", "text", "yaml")
+	config.Flags(cmd.Flags())
+	offerChoices(cmd)
+	return cmd
+}
+
+func printConfig(p *voice.Program, cmd *cobra.Command, output string) error {
+	loaded, err := config.Load(cmd.Flags(), p.Environ, config.ReadFile)
+	for _, w := range loaded.Warnings {
+		fmt.Fprintf(p.Stderr, "webhookd: %s\n", w)
+	}
+	if err != nil {
+		return voice.Usage(err, "")
+	}
+	switch output {
+	case "text":
+		return loaded.Effective().WriteText(p.Stdout)
+	case "yaml":
+		return loaded.Effective().WriteYAML(p.Stdout)
+	}
+	return voice.BadOutput(output, "text", "yaml")
+}
+
+// load returns the configuration for serve, and the text of its file.
+func load(p *voice.Program, cmd *cobra.Command) (loaded config.Loaded, text []byte, err error) {
+	loaded, err = config.Load(cmd.Flags(), p.Environ, func(name string) ([]byte, error) {
+		var err error
+		text, err = config.ReadFile(name)
+		return text, err
+	})
+	if err = errors.Join(err, loaded.ForServe()); err != nil {
+		err = voice.Usage(err, "")
+	}
+	return loaded, text, err
+}
