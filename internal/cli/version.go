@@ -15,17 +15,16 @@ func newVersion(p *voice.Program) *cobra.Command {
 		Short: "Print the version",
 		Args:  voice.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			switch output {
-			case "text":
-				_, err := fmt.Fprintln(p.Stdout, "webhookd version", p.Build)
-				return err
-			case "json":
+			if output == "json" {
 				return p.PrintJSON(p.Build)
 			}
-			return voice.BadOutput(output, "text", "json")
+			if err := voice.CheckOutput(output, "text", "json"); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(p.Stdout, "webhookd version", p.Build)
+			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format`: text or json")
-	voice.Offer(cmd, "output", "text", "json")
+	voice.AddOutput(cmd, &output, "text", "json")
 	return cmd
 }

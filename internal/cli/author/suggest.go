@@ -58,7 +58,7 @@ type suggestOptions struct {
 }
 
 func runSuggest(ctx context.Context, p *voice.Program, o *suggestOptions) error {
-	_, crdFiles, err := offline.Texts(ctx, p, &o.ruled)
+	_, crdFiles, err := o.ruled.Files(ctx, p)
 	if err != nil {
 		return err
 	}

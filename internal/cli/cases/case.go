@@ -41,7 +41,7 @@ type caseFile struct {
 }
 
 // collect groups the files of the suite into cases, and reports files that belong to none.
-func (s *testSuite) collect(update bool) {
+func (s *suite) collect(update bool) {
 	byPath := make(map[string]*testCase)
 	for _, f := range s.files {
 		path, from, to, ok := caseName(f.Name)
@@ -84,7 +84,7 @@ func caseName(name string) (path, from, to string, ok bool) {
 }
 
 // checkFiles reports files of a case that do not fit together.
-func (s *testSuite) checkFiles(c *testCase) {
+func (s *suite) checkFiles(c *testCase) {
 	kinds := map[string]bool{}
 	for _, f := range c.versions {
 		kinds[f.gvk.GroupKind().String()] = true
@@ -103,7 +103,7 @@ func (s *testSuite) checkFiles(c *testCase) {
 }
 
 // short returns name relative to the suite's folder.
-func (s *testSuite) short(name string) string {
+func (s *suite) short(name string) string {
 	if short, err := filepath.Rel(s.dir, name); err == nil {
 		return short
 	}
@@ -133,13 +133,6 @@ func readCaseFile(f ruleset.File, version string, mayBeEmpty bool) (*caseFile, e
 		return nil, fmt.Errorf("%s: object of version %s in a file for %s, correct one of them", f.Name, file.gvk.Version, version)
 	}
 	return file, nil
-}
-
-// text formats a document for the file.
-func (f *caseFile) text(document []byte) ([]byte, error) {
-	var out bytes.Buffer
-	err := offline.RenderDocument(&out, document, f.format)
-	return out.Bytes(), err
 }
 
 // source returns the file that --update makes all others from: the first without kept values, in
@@ -176,10 +169,10 @@ func canonical(document []byte) ([]byte, error) {
 	return yamljson.FromJSON(sorted)
 }
 
+// hasKept reports whether a document has kept values.
 func hasKept(document []byte) bool {
-	stripped, err := offline.WithoutKept(document)
-	same, sameErr := canonicalEqual(stripped, document)
-	return err == nil && sameErr == nil && !same
+	_, removed, err := offline.Strip(document)
+	return err == nil && len(removed) > 0
 }
 
 func canonicalEqual(a, b []byte) (bool, error) {
@@ -190,8 +183,8 @@ func canonicalEqual(a, b []byte) (bool, error) {
 
 // storable returns the reasons why the API server could not store the object as it is. They may
 // quote values, since the files are the user's own.
-func (s *testSuite) storable(f *caseFile) []string {
-	crd := s.set.CRD(f.gvk.GroupKind())
+func (s *suite) storable(f *caseFile) []string {
+	crd := s.converter.Set.CRD(f.gvk.GroupKind())
 	if crd == nil || crd.Version(f.gvk.Version) == nil {
 		return nil
 	}

@@ -72,25 +72,18 @@ type testOptions struct {
 
 // test runs all suites.
 func run(ctx context.Context, p *voice.Program, o *testOptions) error {
-	var suites []*testSuite
-	named, err := named(ctx, p, &o.ruled)
-	problems := append(make([]error, 0, len(o.dirs)+1), err)
-	for _, dir := range o.dirs {
-		found, err := findSuites(p, dir, named)
-		suites = append(suites, found...)
-		problems = append(problems, err)
-	}
-	if err := errors.Join(problems...); err != nil {
+	suites, err := findSuites(ctx, p, o)
+	if err != nil {
 		return voice.Usage(err, "")
 	}
 	total := tally{}
 	for _, s := range suites {
-		if err := s.run(ctx, p, o); err != nil {
+		if err := s.run(ctx, o.update); err != nil {
 			return err
 		}
 		total.add(s.tally)
 	}
-	fmt.Fprintf(p.Stderr, "webhookd: %s in %s, %s, %s\n", voice.Count(total.cases, "case"), voice.Count(len(suites), "suite"),
+	p.Note("%s in %s, %s, %s", voice.Count(total.cases, "case"), voice.Count(len(suites), "suite"),
 		voice.Count(total.conversions, "conversion"), voice.Count(total.failures, "failure"))
 	switch {
 	case total.failures > 0:

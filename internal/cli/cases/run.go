@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -17,92 +18,80 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
 // run checks the rules of the suite and runs all cases. It counts failures of cases, and does not
 // return them.
-func (s *testSuite) run(ctx context.Context, p *voice.Program, o *testOptions) error {
-	s.out, s.verbose = p, o.verbose
-	set, err := p.Compiled.Load(ctx, s.rules, s.crds)
+func (s *suite) run(ctx context.Context, update bool) error {
+	set, err := s.p.Compiled.Load(ctx, s.rules, s.crds)
 	if err != nil {
 		return err
 	}
-	s.set = &set
-	registry, err := set.Registry()
-	if err != nil {
+	if s.converter, err = offline.New(s.p, &set); err != nil {
 		return err
 	}
-	s.converter = offline.New(p, registry)
-	if len(set.Errors()) > 0 {
-		if err := set.Render(p.Stdout, p.TextFor(p.Stdout)); err != nil {
+	if wrong := set.Errors(); len(wrong) > 0 {
+		if err := set.Render(s.p.Stdout, s.p.TextFor(s.p.Stdout)); err != nil {
 			return err
 		}
 		s.ruleProblem = set.Broken > 0
-		s.fail("%s in the rules and CRDs", voice.Count(len(set.Errors()), "error"))
+		s.fail("%s in the rules and CRDs", voice.Count(len(wrong), "error"))
 	}
-	s.collect(o.update)
+	s.collect(update)
 	s.tally.cases = len(s.cases)
 	for _, c := range s.cases {
 		kind := s.kindOf(c)
 		if kind == nil {
 			continue
 		}
-		if o.update {
+		if update {
 			s.update(ctx, c, kind)
 		}
 		s.test(ctx, c, kind)
 	}
-	return s.sum(o.update)
-}
-
-// sum prints the last line of a suite.
-func (s *testSuite) sum(update bool) error {
-	result := s.okay()
-	if s.tally.failures > 0 {
-		result = s.failed()
-	}
-	text := fmt.Sprintf("%s %s: %s, %s", result, s.dir, voice.Count(s.tally.cases, "case"), voice.Count(s.tally.conversions, "conversion"))
+	text := fmt.Sprintf("%s, %s", voice.Count(s.tally.cases, "case"), voice.Count(s.tally.conversions, "conversion"))
 	if s.tally.failures > 0 {
 		text += ", " + voice.Count(s.tally.failures, "failure")
 	}
 	if update {
 		text += fmt.Sprintf(", %s written", voice.Count(s.tally.written, "file"))
 	}
-	_, err := fmt.Fprintln(s.out.Stdout, text)
+	return s.line(s.tally.failures == 0, text)
+}
+
+// line prints a result.
+func (s *suite) line(ok bool, text string) error {
+	result := s.p.Painted(voice.Red, "FAIL")
+	if ok {
+		result = s.p.Painted(voice.Green, "ok  ")
+	}
+	_, err := fmt.Fprintf(s.p.Stdout, "%s %s: %s\n", result, s.dir, text)
 	return err
 }
 
-// okay and failed begin the lines of results.
-func (s *testSuite) okay() string   { return s.out.Painted(voice.Green, "ok  ") }
-func (s *testSuite) failed() string { return s.out.Painted(voice.Red, "FAIL") }
-
 // fail counts and prints one failure.
-func (s *testSuite) fail(format string, args ...any) {
+func (s *suite) fail(format string, args ...any) {
 	s.tally.failures++
-	fmt.Fprintf(s.out.Stdout, "%s %s: %s\n", s.failed(), s.dir, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
-}
-
-func (s *testSuite) pass(format string, args ...any) {
-	if s.verbose {
-		fmt.Fprintf(s.out.Stdout, "%s %s: %s\n", s.okay(), s.dir, fmt.Sprintf(format, args...))
-	}
+	_ = s.line(false, strings.TrimRight(fmt.Sprintf(format, args...), "\n")) // the last line reports that stdout is gone
 }
 
 // kindOf returns the kind of a case. It reports a kind that cannot be converted, and returns nil.
-func (s *testSuite) kindOf(c *testCase) *converters.Kind {
+func (s *suite) kindOf(c *testCase) *converters.Kind {
 	versions := slices.Sorted(maps.Keys(c.versions))
 	if len(versions) == 0 {
 		return nil // reported by checkFiles
 	}
 	f := c.versions[versions[0]]
-	kind, crd := s.converter.Registry.Lookup(f.gvk.GroupKind()), s.set.CRD(f.gvk.GroupKind())
+	crd := s.converter.Set.CRD(f.gvk.GroupKind())
+	kind, err := s.converter.Kind(f.gvk)
 	switch {
-	case kind != nil && crd != nil && kind.Has(f.gvk.Version):
+	case err == nil && crd != nil && kind.Has(f.gvk.Version):
 		return kind
 	case s.ruleProblem: // already reported
-	case kind == nil:
-		s.fail("%s: %v", f.name, s.converter.NoConverter(f.gvk.GroupKind()))
+	case err != nil:
+		s.fail("%s: %v", f.name, err)
 	case crd == nil:
 		s.fail("%s: the CRD of this kind is missing: %s", f.name, kind.Name())
 	default:
@@ -112,7 +101,7 @@ func (s *testSuite) kindOf(c *testCase) *converters.Kind {
 }
 
 // test runs one case.
-func (s *testSuite) test(ctx context.Context, c *testCase, kind *converters.Kind) {
+func (s *suite) test(ctx context.Context, c *testCase, kind *converters.Kind) {
 	for _, version := range slices.Sorted(maps.Keys(c.versions)) {
 		for _, problem := range s.storable(c.versions[version]) {
 			s.fail("%s: %s", c.versions[version].name, problem)
@@ -131,7 +120,7 @@ func (s *testSuite) test(ctx context.Context, c *testCase, kind *converters.Kind
 }
 
 // roundTrip converts an object, compares it with the expected one, and converts it back.
-func (s *testSuite) roundTrip(ctx context.Context, c *testCase, from, to string) {
+func (s *suite) roundTrip(ctx context.Context, c *testCase, from, to string) {
 	source, name := c.versions[from], fmt.Sprintf("%s: %s -> %s", c.name, from, to)
 	result, ok := s.convert(ctx, name, source.document, to)
 	if !ok {
@@ -154,16 +143,41 @@ func (s *testSuite) roundTrip(ctx context.Context, c *testCase, from, to string)
 		expected = source
 	}
 	if s.same(name, expected, back, hasKept(source.document)) {
-		s.pass("%s", name)
+		if s.verbose {
+			_ = s.line(true, name)
+		}
 		return
 	}
 	s.hintDrops(c, direction{to, from})
 }
 
+// hintDrops follows a difference with a hint: if rules drop the value on purpose, a FROM-to-TO file
+// can say so.
+func (s *suite) hintDrops(c *testCase, d direction) {
+	file := c.versions[d.to]
+	if file == nil || c.oneWay[d] != nil {
+		return
+	}
+	k := s.converter.Set.BoundKind(file.gvk.GroupKind())
+	if k == nil {
+		return
+	}
+	var paths []string
+	for _, drop := range hints.Drops(k) {
+		if drop.From == d.to && !slices.Contains(paths, drop.Path) {
+			paths = append(paths, drop.Path)
+		}
+	}
+	if len(paths) > 0 {
+		fmt.Fprintf(s.p.Stdout, "  hint: rules drop %s; if that is what is missing, add an empty %s.%s-to-%s%s, and --update writes it\n",
+			strings.Join(paths, ", "), c.name, d.from, d.to, filepath.Ext(file.name))
+	}
+}
+
 // stored returns two objects at the version of f as the API server stores them, if it adds defaults
 // to either.
-func (s *testSuite) stored(f *caseFile, a, b []byte) (storedA, storedB []byte) {
-	crd := s.set.CRD(f.gvk.GroupKind())
+func (s *suite) stored(f *caseFile, a, b []byte) (storedA, storedB []byte) {
+	crd := s.converter.Set.CRD(f.gvk.GroupKind())
 	if crd == nil || crd.Version(f.gvk.Version) == nil {
 		return a, b
 	}
@@ -189,34 +203,24 @@ func encoded(document []byte) []byte {
 	return text
 }
 
-func (s *testSuite) convert(ctx context.Context, name string, document []byte, to string) ([]byte, bool) {
+func (s *suite) convert(ctx context.Context, name string, document []byte, to string) ([]byte, bool) {
 	s.tally.conversions++
-	result, err := s.converted(ctx, document, to)
+	result, err := s.converter.Convert(ctx, document, to)
 	if err != nil {
 		s.fail("%s: cannot be converted: %v", name, err)
 	}
 	return result, err == nil
 }
 
-func (s *testSuite) converted(ctx context.Context, document []byte, to string) ([]byte, error) {
-	_, gvk, err := manifest.ParseObject(document)
-	if err != nil {
-		return nil, err
-	}
-	s.converter.Version = to
-	return s.converter.Object(ctx, document, gvk)
-}
-
 // same compares a result with a file as the API server stores them, with defaults, and reports the
 // difference. With visible it ignores annotations and labels that hold kept values.
-func (s *testSuite) same(name string, expected *caseFile, result []byte, visible bool) bool {
+func (s *suite) same(name string, expected *caseFile, result []byte, visible bool) bool {
 	want := expected.document
 	if visible {
-		var err error
-		if want, err = offline.WithoutKept(want); err == nil {
-			result, err = offline.WithoutKept(result)
-		}
-		if err != nil {
+		var wantErr, resultErr error
+		want, _, wantErr = offline.Strip(want)
+		result, _, resultErr = offline.Strip(result)
+		if err := errors.Join(wantErr, resultErr); err != nil {
 			s.fail("%s: %v", name, err)
 			return false
 		}
@@ -231,14 +235,14 @@ func (s *testSuite) same(name string, expected *caseFile, result []byte, visible
 	if bytes.Equal(was, is) {
 		return true
 	}
-	text := s.out.PaintDiff(diff.Diff(expected.name, was, name, is))
+	text := s.p.PaintDiff(diff.Diff(expected.name, was, name, is))
 	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff A B": A and B follow
 	s.fail("%s is not %s\n%s", name, s.short(expected.name), text)
 	return false
 }
 
 // update rewrites the files of a case.
-func (s *testSuite) update(ctx context.Context, c *testCase, kind *converters.Kind) {
+func (s *suite) update(ctx context.Context, c *testCase, kind *converters.Kind) {
 	source := c.source(kind.Versions)
 	if source == nil {
 		return
@@ -266,7 +270,7 @@ func (s *testSuite) update(ctx context.Context, c *testCase, kind *converters.Ki
 
 // origin returns the object that a FROM-to-TO file is made from: the file of FROM, or else the file
 // of TO converted to FROM.
-func (s *testSuite) origin(ctx context.Context, c *testCase, d direction) ([]byte, bool) {
+func (s *suite) origin(ctx context.Context, c *testCase, d direction) ([]byte, bool) {
 	if f := c.versions[d.from]; f != nil {
 		return f.document, true
 	}
@@ -274,13 +278,13 @@ func (s *testSuite) origin(ctx context.Context, c *testCase, d direction) ([]byt
 	if f == nil {
 		return nil, false // reported by checkFiles
 	}
-	document, err := s.converted(ctx, f.document, d.from)
+	document, err := s.converter.Convert(ctx, f.document, d.from)
 	return document, err == nil // test reports it
 }
 
 // write converts a document, and writes the file if its content changes.
-func (s *testSuite) write(ctx context.Context, target *caseFile, document []byte, to string) bool {
-	result, err := s.converted(ctx, document, to)
+func (s *suite) write(ctx context.Context, target *caseFile, document []byte, to string) bool {
+	result, err := s.converter.Convert(ctx, document, to)
 	if err != nil {
 		return target.document != nil // test reports it
 	}
@@ -289,7 +293,7 @@ func (s *testSuite) write(ctx context.Context, target *caseFile, document []byte
 			return true
 		}
 	}
-	text, err := target.text(result)
+	text, err := offline.RenderDocument(result, target.format)
 	if err == nil {
 		err = os.WriteFile(target.name, text, 0o644) //nolint:gosec // the user's own file
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -75,8 +74,7 @@ test report.`,
 		"`path` of a file or folder of the old rules, - for stdin; may be given more than once")
 	flags.StringArrayVar(&o.againstCRDs, "against-crd", nil,
 		"`path` of a file or folder of the CRDs of the old rules; may be given more than once (default the folders of --against, or --crds)")
-	flags.StringVarP(&o.output, "output", "o", o.output, "`format`: "+strings.Join(findingFormats(), ", "))
-	voice.Offer(cmd, "output", findingFormats()...)
+	voice.AddOutput(cmd, &o.output, findingFormats()...)
 	flags.StringVar(&o.failOn, "fail-on", o.failOn, "the lowest `severity` that gives exit code 1: error, warning or note")
 	voice.Offer(cmd, "fail-on", severities()...)
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "also print the units on stderr, as explain does")
@@ -122,9 +120,7 @@ func (o *checkOptions) check(flags *pflag.FlagSet) error {
 		problems = append(problems, errors.New("CRDs of old rules, and no old rules: give their file or folder with --against"))
 	}
 	problems = append(problems, o.ruled.CheckStdin(slices.Concat(o.against, o.againstCRDs)...))
-	if !slices.Contains(findingFormats(), o.output) {
-		problems = append(problems, voice.BadOutput(o.output, findingFormats()...))
-	}
+	problems = append(problems, voice.CheckOutput(o.output, findingFormats()...))
 	if !slices.Contains(severities(), o.failOn) {
 		problems = append(problems, fmt.Errorf("unknown severity %q: write error, warning or note", o.failOn))
 	}
@@ -132,7 +128,7 @@ func (o *checkOptions) check(flags *pflag.FlagSet) error {
 }
 
 func run(ctx context.Context, p *voice.Program, o *checkOptions, reader *connect.Reader) error {
-	ruleFiles, crdFiles, err := offline.Texts(ctx, p, &o.ruled)
+	ruleFiles, crdFiles, err := o.ruled.Files(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -176,7 +172,7 @@ func writeCheck(p *voice.Program, o *checkOptions, set *ruleset.Set, changes []c
 			return err
 		}
 	}
-	offline.NoteNoCRD(p, &o.ruled, set)
+	o.ruled.NoteNoCRD(p, set)
 	if set.Foreign > 0 {
 		p.Note("%s skipped: no Kubernetes objects", voice.Count(set.Foreign, "file"))
 	}

@@ -15,11 +15,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
-	"github.com/crdconvert/webhookd/internal/schema/manifest"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
-
-const formatTable = "table"
 
 // NewExplain returns the command explain.
 func NewExplain(p *voice.Program) *cobra.Command {
@@ -56,8 +53,7 @@ With CODE it says what a finding of check means, why it matters and how to fix i
 	flags.SortFlags = false
 	o.ruled.Add(flags)
 	flags.StringVar(&o.version, "version", "", "only the directions to and from this `version` (default all)")
-	flags.StringVarP(&o.output, "output", "o", formatTable, "`format`: table or json")
-	voice.Offer(cmd, "output", formatTable, manifest.FormatJSON)
+	voice.AddOutput(cmd, &o.output, "table", "json")
 	return cmd
 }
 
@@ -72,14 +68,11 @@ func (o *explainOptions) check() error {
 	if len(o.ruled.Rules) == 0 {
 		problems = append(problems, errors.New("nothing to explain: name a file or a folder of Conversions"))
 	}
-	if formats := []string{formatTable, manifest.FormatJSON}; !slices.Contains(formats, o.output) {
-		problems = append(problems, voice.BadOutput(o.output, formats...))
-	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, voice.CheckOutput(o.output, "table", "json"))...)
 }
 
 func runExplain(ctx context.Context, p *voice.Program, o *explainOptions) error {
-	set, err := offline.LoadLoose(ctx, p, &o.ruled)
+	set, err := o.ruled.LoadQuietly(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -91,7 +84,7 @@ func runExplain(ctx context.Context, p *voice.Program, o *explainOptions) error 
 		return fmt.Errorf("%s: no Conversion in any file", offline.NamesOf(o.ruled.Rules))
 	}
 	units := explainUnits(set, o.version)
-	if o.output == manifest.FormatJSON {
+	if o.output == "json" {
 		return p.PrintJSON(map[string]any{"directions": directions, "units": units})
 	}
 	if err := writeTables(p.Stdout, directions); err != nil {

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,45 +69,120 @@ type convertOptions struct {
 
 // check reports everything that is wrong with the flags.
 func (o *convertOptions) check() error {
-	problems := []error{offline.CheckDefaults(o.Defaults)}
+	var filesErr, outputErr error
 	if len(o.Files) == 0 {
-		problems = append(problems, errors.New("nothing to convert: name files or folders of objects, or - for stdin"))
+		filesErr = errors.New("nothing to convert: name files or folders of objects, or - for stdin")
 	}
-	if o.To != "" || !o.strip {
-		problems = append(problems, o.CheckVersion())
-	} else if len(o.Ruled.Rules) > 0 || len(o.Ruled.CRDs) > 0 || o.Defaults != "" {
-		problems = append(problems, errors.New("--rules, --crds and --defaults: of no use without --to"))
+	if o.output != "" {
+		outputErr = voice.CheckOutput(o.output, manifest.FormatYAML, manifest.FormatJSON)
 	}
-	if o.output != "" && o.output != manifest.FormatYAML && o.output != manifest.FormatJSON {
-		problems = append(problems, voice.BadOutput(o.output, manifest.FormatYAML, manifest.FormatJSON))
-	}
-	return voice.Usage(errors.Join(append(problems, o.Ruled.Check(o.Files...))...), "")
+	return voice.Usage(errors.Join(filesErr, o.Check(!o.strip), outputErr), "")
 }
 
-// convert reads all files, converts all objects, and writes the results if nothing fails.
+// run reads all files, converts all objects, and writes the results if nothing fails.
 func run(ctx context.Context, p *voice.Program, o *convertOptions) error {
 	inputs, err := offline.Objects(p, o.Files)
-	results := inputs
+	c := &conversion{p: p, o: o}
 	if o.To != "" {
-		results, err = convertInputs(ctx, p, inputs, err, o)
-	}
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(inputs, func(in manifest.File) bool { return len(in.Documents) > 0 }) {
-		return fmt.Errorf("%s: nothing to convert: the files hold no objects", offline.NamesOf(o.Files))
-	}
-	if o.strip {
-		if results, err = strip(p, results, o.Verbose); err != nil {
-			return err
+		set, loadErr := o.Ruled.Load(ctx, p)
+		if loadErr == nil {
+			c.converter, loadErr = offline.New(p, set)
+		}
+		if loadErr != nil {
+			return errors.Join(err, loadErr)
 		}
 	}
+	problems := []error{err}
+	results, empty := make([]manifest.File, len(inputs)), true
+	for i, in := range inputs {
+		results[i] = manifest.File{Name: in.Name, Format: in.Format}
+		for j, document := range in.Documents {
+			empty = false
+			text, err := c.document(ctx, in.Describe(j), document)
+			for _, problem := range offline.Split(err) {
+				problems = append(problems, fmt.Errorf("%s: %w", in.Describe(j), problem))
+			}
+			results[i].Documents = append(results[i].Documents, text)
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	if empty {
+		return fmt.Errorf("%s: nothing to convert: the files hold no objects", offline.NamesOf(o.Files))
+	}
+	for _, note := range c.notes {
+		p.Note("%s", note)
+	}
+	return o.write(p, inputs, results)
+}
+
+// A conversion converts and strips documents.
+type conversion struct {
+	p         *voice.Program
+	o         *convertOptions
+	converter *offline.Converter // nil without --to
+	notes     []string           // of --verbose
+}
+
+// document converts and strips one document. The error joins one for each object that fails.
+func (c *conversion) document(ctx context.Context, name string, text []byte) ([]byte, error) {
+	note := func(at string, lines []string) {
+		for _, line := range lines {
+			if c.o.Verbose {
+				c.notes = append(c.notes, name+": "+at+line)
+			}
+		}
+	}
+	if c.converter != nil {
+		goal := c.o.Goal()
+		after, items, err := c.converter.Document(ctx, text, goal)
+		var leftOut []string
+		for i := range items {
+			leftOut = append(leftOut, items[i].LeftOut...)
+		}
+		if len(leftOut) > 0 {
+			c.p.Note("%s: it leaves out fields whose defaults mean something else at %s; write them out with --defaults write: %s", name, goal.Version, offline.Few(leftOut))
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range items {
+			lines, err := c.converter.Report(ctx, &items[i], goal.Version)
+			if err != nil {
+				return nil, fmt.Errorf("cannot list what was dropped: %w", err)
+			}
+			note(items[i].At, lines)
+		}
+		text = after
+	}
+	if !c.o.strip {
+		return text, nil
+	}
+	stripped, removed, err := offline.Strip(text)
+	note("", removed)
+	return stripped, err
+}
+
+// write writes the results, or what changes.
+func (o *convertOptions) write(p *voice.Program, inputs, results []manifest.File) error {
 	var out []byte
+	var err error
 	if o.Diff {
-		out, err = offline.Diffs(inputs, results, o.output, o.outcome())
+		label := "stripped"
+		if o.To != "" && o.strip {
+			label = o.To + ", stripped"
+		} else if o.To != "" {
+			label = o.To
+		}
+		out, err = offline.Diffs(inputs, results, o.output, label)
 		out = p.PaintDiff(out)
 	} else {
-		out, err = offline.Render(results, o.format(inputs))
+		format := cmp.Or(o.output, manifest.FormatJSON)
+		if o.output == "" && slices.ContainsFunc(inputs, func(in manifest.File) bool { return in.Format == manifest.FormatYAML && len(in.Documents) > 0 }) {
+			format = manifest.FormatYAML
+		}
+		out, err = offline.Render(results, format)
 	}
 	if err != nil {
 		return err
@@ -115,72 +191,4 @@ func run(ctx context.Context, p *voice.Program, o *convertOptions) error {
 		return fmt.Errorf("cannot write the result: %w", err)
 	}
 	return nil
-}
-
-// convertInputs converts all objects. It joins its errors to unread, the error for files that could
-// not be read.
-func convertInputs(ctx context.Context, p *voice.Program, inputs []manifest.File, unread error, o *convertOptions) ([]manifest.File, error) {
-	set, registry, err := offline.Registry(ctx, p, &o.Ruled)
-	if err != nil {
-		return nil, errors.Join(unread, err)
-	}
-	converter := offline.New(p, registry)
-	converter.Group, converter.Version = o.Target()
-	converter.LeftOut = offline.NewLeftOuts(set, o.Defaults)
-	problems := []error{unread}
-	results := make([]manifest.File, 0, len(inputs))
-	for _, in := range inputs {
-		result, err := converter.Input(ctx, in)
-		problems = append(problems, err)
-		results = append(results, result)
-	}
-	if err := errors.Join(problems...); err != nil || !o.Verbose {
-		return results, err
-	}
-	return results, offline.NoteKept(ctx, p, inputs, results, &offline.DropReporter{Set: set, Converter: converter})
-}
-
-// format returns the format of the output.
-func (o *convertOptions) format(inputs []manifest.File) string {
-	if o.output != "" {
-		return o.output
-	}
-	if slices.ContainsFunc(inputs, func(in manifest.File) bool { return in.Format == manifest.FormatYAML && len(in.Documents) > 0 }) {
-		return manifest.FormatYAML
-	}
-	return manifest.FormatJSON
-}
-
-// outcome is the label for the new side of a diff.
-func (o *convertOptions) outcome() string {
-	switch {
-	case o.To == "":
-		return "stripped"
-	case o.strip:
-		return o.To + ", stripped"
-	}
-	return o.To
-}
-
-// strip removes the annotations and labels of webhookd from all documents, and reports each
-// document that is not an object. With verbose it prints what it removes.
-func strip(p *voice.Program, inputs []manifest.File, verbose bool) ([]manifest.File, error) {
-	results := make([]manifest.File, len(inputs))
-	var problems []error
-	for i, in := range inputs {
-		results[i] = manifest.File{Name: in.Name, Format: in.Format}
-		for j, document := range in.Documents {
-			removed := func(at, key string) {
-				if verbose {
-					p.Note("%s: %sremoved %s", in.Describe(j), at, key)
-				}
-			}
-			text, err := offline.StripDocument(document, removed)
-			for _, problem := range offline.Split(err) {
-				problems = append(problems, fmt.Errorf("%s: %w", in.Describe(j), problem))
-			}
-			results[i].Documents = append(results[i].Documents, text)
-		}
-	}
-	return results, errors.Join(problems...)
 }

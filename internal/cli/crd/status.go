@@ -78,19 +78,16 @@ resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]. ` + xrdRu
 	flags.StringArrayVar(&o.names, "name", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
 	flags.BoolVar(&o.all, "all", false, "also show CRDs with one version and no webhook")
 	flags.BoolVar(&o.usage, "usage", false, "show who uses each version of the CRDs of --name")
-	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
-	voice.Offer(cmd, "output", "text", "json")
+	voice.AddOutput(cmd, &o.output, "text", "json")
 	o.Cluster.Add(flags)
 	return cmd
 }
 
 func (o *statusOptions) check() (crdwire.StatusOptions, error) {
 	s := crdwire.StatusOptions{Address: o.Address, Dial: o.Address != "", Now: time.Now()}
-	var serviceErr, outputErr error
+	var serviceErr error
+	outputErr := voice.CheckOutput(o.output, "text", "json")
 	s.Service, serviceErr = o.OptionalService()
-	if o.output != "text" && o.output != "json" {
-		outputErr = voice.BadOutput(o.output, "text", "json")
-	}
 	if o.usage && (len(o.names) == 0 || len(o.files) > 0) {
 		outputErr = errors.Join(outputErr, errors.New("--usage lists objects of a cluster: give the CRDs with --name, and no files"))
 	}
@@ -105,7 +102,11 @@ func runStatus(ctx context.Context, p *voice.Program, o *statusOptions) error {
 	if err != nil {
 		return voice.Usage(err, "")
 	}
-	set, registry, err := offline.Registry(ctx, p, &o.ruled)
+	set, err := o.ruled.Load(ctx, p)
+	if err != nil {
+		return err
+	}
+	registry, err := set.Registry()
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package kept
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,10 +16,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
-
-const maxPlaces = 3
 
 // New returns the command kept.
 func New(p *voice.Program) *cobra.Command {
@@ -42,8 +38,8 @@ do not return, since an edit at another version replaced them. Values are printe
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.object = args[0]
-			if o.output != "text" && o.output != manifest.FormatJSON {
-				return voice.BadOutput(o.output, "text", manifest.FormatJSON)
+			if err := voice.CheckOutput(o.output, "text", "json"); err != nil {
+				return err
 			}
 			return run(cmd.Context(), p, &o)
 		},
@@ -52,8 +48,7 @@ do not return, since an edit at another version replaced them. Values are printe
 	flags.SortFlags = false
 	o.ruled.Add(flags)
 	flags.StringVar(&o.version, "version", "", "only the kept values of this `version` (default all)")
-	flags.StringVarP(&o.output, "output", "o", "text", "`format`: text or json")
-	voice.Offer(cmd, "output", "text", manifest.FormatJSON)
+	voice.AddOutput(cmd, &o.output, "text", "json")
 	flags.BoolVar(&o.showValues, "show-values", false, "print the kept values, and not only their places and sizes")
 	o.cluster.AddConfig(flags)
 	flags.StringVarP(&o.cluster.Namespace, "namespace", "n", "", "`namespace` of an object in a cluster (default that of the context)")
@@ -68,7 +63,7 @@ type keptOptions struct {
 	cluster                 connect.ClusterFlags
 }
 
-// An keptObject is what an object keeps for versions other than its own.
+// A keptObject is what an object keeps for versions other than its own.
 type keptObject struct {
 	Object  string `json:"object"`
 	Version string `json:"version"`
@@ -76,26 +71,26 @@ type keptObject struct {
 	KeptBytes       int           `json:"keptBytes"`
 	AnnotationBytes int           `json:"annotationBytes"`
 	Limit           int           `json:"limit"`
-	Kept            []keptEntry   `json:"kept"`
+	Kept            []annotation  `json:"kept"`
 	Versions        []keptVersion `json:"versions"`
 
 	others int // annotations with webhookd's prefix that this build cannot read
 }
 
-// An keptEntry is an annotation with kept values.
-type keptEntry struct {
-	Version    string   `json:"version"`
-	Places     []string `json:"places"`
-	Keeps      []string `json:"keeps"`
-	Annotation string   `json:"annotation"`
-	Bytes      int      `json:"bytes"`
+// An annotation has kept values.
+type annotation struct {
+	Version string   `json:"version"`
+	Places  []string `json:"places"`
+	Keeps   []string `json:"keeps"`
+	Name    string   `json:"annotation"`
+	Bytes   int      `json:"bytes"`
 	// Outdated says that it does not return: an edit at another version replaced it, or the schema
 	// lacks the place. It is nil without rules.
 	Outdated *bool    `json:"outdated,omitempty"`
 	Values   []string `json:"values,omitempty"`
 }
 
-// An keptVersion says how long values of a version have to be kept.
+// A keptVersion says how long values of a version have to be kept.
 type keptVersion struct {
 	Version string `json:"version"`
 	// Droppable says that no client can read the version. It is nil if the CRD is not known.
@@ -106,34 +101,29 @@ type keptVersion struct {
 	Says      string       `json:"says"`
 }
 
-// annotated is what is read of an object.
-type annotated struct {
-	APIVersion string            `json:"apiVersion"`
-	Kind       string            `json:"kind"`
-	Metadata   metav1.ObjectMeta `json:"metadata"`
-	Items      []json.RawMessage `json:"items"`
-}
-
-// kept says what the objects of a file, of stdin or of a cluster keep.
+// run says what the objects of a file, of stdin or of a cluster keep.
 func run(ctx context.Context, p *voice.Program, o *keptOptions) error {
-	e := &keptReader{o: o}
-	texts, err := e.read(ctx, p)
+	r := &reader{p: p, o: o}
+	texts, err := r.objects(ctx)
 	if err != nil {
 		return err
 	}
-	if err := e.load(ctx, p); err != nil {
+	if err := r.load(ctx); err != nil {
 		return err
 	}
 	all := []*keptObject{}
 	for _, text := range texts {
-		explained, err := e.explain(ctx, text)
+		found, err := r.examine(ctx, text)
 		if err != nil {
 			return err
 		}
-		all = append(all, explained...)
+		all = append(all, found...)
 	}
-	if o.output == manifest.FormatJSON {
+	if o.output == "json" {
 		return p.PrintJSON(map[string]any{"objects": all})
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("%s: no objects in the files", offline.NamesOf([]string{o.object}))
 	}
 	var out bytes.Buffer
 	for i, object := range all {
@@ -144,14 +134,11 @@ func run(ctx context.Context, p *voice.Program, o *keptOptions) error {
 			return err
 		}
 	}
-	if len(all) == 0 {
-		return fmt.Errorf("%s: no objects in the files", offline.NamesOf([]string{o.object}))
-	}
 	_, err = p.Stdout.Write(out.Bytes())
 	return err
 }
 
-// write writes the explanation for a person.
+// write writes for a person what an object keeps.
 func (x *keptObject) write(out io.Writer) error {
 	fmt.Fprintf(out, "%s at %s: ", x.Object, x.Version)
 	if x.KeptBytes == 0 {
@@ -161,11 +148,12 @@ func (x *keptObject) write(out io.Writer) error {
 	fmt.Fprintf(out, "kept values have %d bytes; %d of %d bytes of annotations are used (%.1f %%)\n", x.KeptBytes,
 		x.AnnotationBytes, x.Limit, 100*float64(x.AnnotationBytes)/float64(x.Limit))
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for i, k := range x.Kept {
-		if i == 0 {
-			fmt.Fprintln(table, "  OF\tBYTES\tPLACE")
-		}
-		text := finding.Few(k.Places, maxPlaces) + ": " + strings.Join(k.Keeps, ", ")
+	if len(x.Kept) > 0 {
+		fmt.Fprintln(table, "  OF\tBYTES\tPLACE")
+	}
+	for _, k := range x.Kept {
+		const most = 3
+		text := finding.Few(k.Places, most) + ": " + strings.Join(k.Keeps, ", ")
 		switch {
 		case k.Outdated == nil:
 		case *k.Outdated:

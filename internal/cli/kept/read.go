@@ -20,58 +20,76 @@ import (
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 )
 
-// An keptReader knows the CRD of a live object, and the converters if there are rules.
-type keptReader struct {
+// A reader reads objects, their CRDs, and the converters if there are rules.
+type reader struct {
+	p         *voice.Program
 	o         *keptOptions
 	crds      []*crdwire.CRD
-	converter *offline.Converter
+	converter *offline.Converter // or nil
 }
 
-// read returns the objects, and with an object of a cluster it remembers the CRD.
-func (e *keptReader) read(ctx context.Context, p *voice.Program) ([]json.RawMessage, error) {
-	if _, err := os.Stat(e.o.object); err != nil && e.o.object != offline.Stdin {
-		kind, name, ok := strings.Cut(e.o.object, "/")
+// objects returns the objects. With an object of a cluster it remembers the CRD.
+func (r *reader) objects(ctx context.Context) ([][]byte, error) {
+	if _, err := os.Stat(r.o.object); err != nil && r.o.object != offline.Stdin {
+		kind, name, ok := strings.Cut(r.o.object, "/")
 		if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
-			return nil, voice.Usage(fmt.Errorf("%q: neither a file nor an object of a cluster, write its path or KIND/NAME", e.o.object), "")
+			return nil, voice.Usage(fmt.Errorf("%q: neither a file nor an object of a cluster, write its path or KIND/NAME", r.o.object), "")
 		}
-		text, err := e.get(ctx, p, kind, name)
-		return []json.RawMessage{text}, err
+		text, err := r.get(ctx, kind, name)
+		return [][]byte{text}, err
 	}
-	inputs, err := offline.Objects(p, []string{e.o.object})
-	if err != nil {
-		return nil, err
+	files, err := offline.Objects(r.p, []string{r.o.object})
+	var texts [][]byte
+	for _, file := range files {
+		texts = append(texts, file.Documents...)
 	}
-	var texts []json.RawMessage
-	for _, in := range inputs {
-		for _, document := range in.Documents {
-			texts = append(texts, document)
-		}
-	}
-	return texts, nil
+	return texts, err
 }
 
 // get reads an object from a cluster.
-func (e *keptReader) get(ctx context.Context, p *voice.Program, kind, name string) (json.RawMessage, error) {
-	api, err := e.o.cluster.Client(p, "name a file, or ")
+func (r *reader) get(ctx context.Context, kind, name string) (json.RawMessage, error) {
+	api, err := r.o.cluster.Client(r.p, "name a file, or ")
 	if err != nil {
 		return nil, err
 	}
-	e.o.ruled.Live = connect.NewReader(p, &connect.LiveFlags{Cluster: e.o.cluster}, api).CRDsOf
+	r.o.ruled.Live = connect.NewReader(r.p, &connect.LiveFlags{Cluster: r.o.cluster}, api).CRDsOf
 	crd, version, err := findCRD(ctx, api, kind)
 	if err != nil {
 		return nil, err
 	}
-	e.crds = []*crdwire.CRD{crd}
+	r.crds = []*crdwire.CRD{crd}
 	resource := schema.GroupVersionResource{Group: crd.Spec.Group, Version: cmp.Or(version, connect.ReadAt(crd)), Resource: crd.Spec.Names.Plural}
 	namespace := ""
 	if crd.Spec.Scope == apiextensionsv1.NamespaceScoped {
-		if namespace, err = e.o.cluster.DefaultNamespace(); err != nil {
+		if namespace, err = r.o.cluster.DefaultNamespace(); err != nil {
 			return nil, err
 		}
 	}
 	var text json.RawMessage
 	err = api.Get(ctx, cluster.CollectionPath(resource, namespace)+"/"+name, &text)
 	return text, err
+}
+
+// load reads the rules and CRDs that are given.
+func (r *reader) load(ctx context.Context) error {
+	if err := r.o.ruled.Check(r.o.object); err != nil {
+		return voice.Usage(err, "")
+	}
+	set, err := r.o.ruled.Load(ctx, r.p)
+	if err != nil {
+		return err
+	}
+	for _, file := range set.CRDFiles {
+		crds, err := crdwire.Parse(file.Text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file.Name, err)
+		}
+		r.crds = append(r.crds, crds...)
+	}
+	if len(r.o.ruled.Rules) > 0 {
+		r.converter, err = offline.New(r.p, set)
+	}
+	return err
 }
 
 // findCRD returns the CRD that a kind means to kubectl, and the version if the kind names it. It
@@ -115,32 +133,4 @@ func crdOf(crds []*crdwire.CRD, kind string) (crd *crdwire.CRD, version string, 
 		names = append(names, c.Name)
 	}
 	return nil, "", voice.Usage(fmt.Errorf("%s: several CRDs with this name, write one of %s", kind, strings.Join(names, ", ")), "")
-}
-
-// load reads the rules and CRDs that are given.
-func (e *keptReader) load(ctx context.Context, p *voice.Program) error {
-	if err := e.o.ruled.Check(); err != nil {
-		return voice.Usage(err, "")
-	}
-	if len(e.o.ruled.CRDPaths()) > 0 {
-		_, files, err := offline.Texts(ctx, p, &e.o.ruled)
-		if err != nil {
-			return err
-		}
-		for _, file := range files {
-			crds, err := crdwire.Parse(file.Text)
-			if err != nil {
-				return fmt.Errorf("%s: %w", file.Name, err)
-			}
-			e.crds = append(e.crds, crds...)
-		}
-	}
-	if len(e.o.ruled.Rules) == 0 {
-		return nil
-	}
-	_, registry, err := offline.Registry(ctx, p, &e.o.ruled)
-	if err == nil {
-		e.converter = offline.New(p, registry)
-	}
-	return err
 }

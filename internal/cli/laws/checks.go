@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"text/tabwriter"
 
-	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 	"github.com/crdconvert/webhookd/internal/laws/conformance"
@@ -41,7 +40,7 @@ func checkWebhook(ctx context.Context, p *voice.Program, o *compareOptions) erro
 	if err != nil {
 		return voice.Usage(err, "")
 	}
-	set, err := offline.Load(ctx, p, &o.ruled)
+	set, err := o.ruled.Load(ctx, p)
 	if err != nil {
 		return err
 	}

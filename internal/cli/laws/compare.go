@@ -174,7 +174,7 @@ func compareWebhooks(ctx context.Context, p *voice.Program, o *compareOptions) e
 	if err != nil {
 		return err
 	}
-	set, err := offline.Load(ctx, p, &o.ruled)
+	set, err := o.ruled.Load(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (o *fuzzOptions) check() error {
 
 // fuzz tests all kinds, and ends early when interrupted.
 func runFuzz(ctx context.Context, p *voice.Program, o *fuzzOptions) error {
-	set, err := offline.Load(ctx, p, &o.ruled)
+	set, err := o.ruled.Load(ctx, p)
 	if err != nil {
 		return err
 	}

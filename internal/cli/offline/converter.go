@@ -3,187 +3,84 @@ package offline
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
-// A Converter converts objects one by one, each in a conversion review of its own, so that the
-// server's checks apply.
+// A Converter converts objects by rules and compiled-in kinds, each in a conversion review of its
+// own, so that the server's checks apply. It is not safe for concurrent use.
 type Converter struct {
-	Registry       *converters.Registry
-	reviewer       *review.Reviewer
-	Group, Version string // of --to
-	LeftOut        *leftOuts
-	note           func(format string, args ...any)
+	Set      *ruleset.Set
+	Registry *converters.Registry
 
-	// inPlace, if set, leaves objects alone that need no conversion, and gets all others before and
-	// after theirs. It returns what an object becomes.
-	InPlace func(ctx context.Context, before, after []byte, gvk schema.GroupVersionKind) ([]byte, error)
+	reviewer  *review.Reviewer
+	examiners map[schema.GroupKind]*roundtrip.Examiner
+	explained map[schema.GroupKind][]check.Direction
 }
 
-func New(p *voice.Program, registry *converters.Registry) *Converter {
+// New returns a Converter for loaded rules. It prints panics of converters to stderr.
+func New(p *voice.Program, set *ruleset.Set) (*Converter, error) {
+	registry, err := set.Registry()
 	reviewer := review.NewReviewer(
 		func() *converters.Registry { return registry },
 		review.Hooks{Panicked: func(_ context.Context, r review.Panic) { PrintPanic(p, r) }})
-	return &Converter{Registry: registry, reviewer: reviewer, note: p.Note}
+	return &Converter{
+		Set: set, Registry: registry, reviewer: reviewer,
+		examiners: map[schema.GroupKind]*roundtrip.Examiner{}, explained: map[schema.GroupKind][]check.Direction{},
+	}, err
 }
 
-// Input converts all documents of a file, and reports each one that fails.
-func (c *Converter) Input(ctx context.Context, in manifest.File) (manifest.File, error) {
-	result := manifest.File{Name: in.Name, Format: in.Format}
-	var problems []error
-	for i, document := range in.Documents {
-		converted, err := c.Document(ctx, document)
-		for _, problem := range Split(err) {
-			problems = append(problems, fmt.Errorf("%s: %w", in.Describe(i), problem))
-		}
-		if paths := c.LeftOut.Taken(); paths != "" {
-			c.note("%s: it leaves out fields whose defaults mean something else at %s; write them out with --defaults write: %s", in.Describe(i), c.Version, paths)
-		}
-		result.Documents = append(result.Documents, converted)
-	}
-	return result, errors.Join(problems...)
+// PrintPanic prints the panic of a converter, with its stack.
+func PrintPanic(p *voice.Program, r review.Panic) {
+	fmt.Fprintf(p.Stderr, "webhookd: converter panicked: %s %s -> %s: %s\n%s", r.Pair.Kind, r.Pair.From, r.Pair.To, r.Type, r.Stack)
 }
 
-// Split returns the errors that were joined in err.
-func Split(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
-}
-
-// Document converts an object, or each object of a List.
-func (c *Converter) Document(ctx context.Context, text []byte) ([]byte, error) {
-	object, gvk, err := manifest.ParseObject(text)
+// Convert converts one object to a version. The error begins with what is wrong, not with the name
+// of the object.
+func (c *Converter) Convert(ctx context.Context, object []byte, version string) ([]byte, error) {
+	_, gvk, err := manifest.ParseObject(object)
 	if err != nil {
 		return nil, err
 	}
-	if c.IsList(gvk) {
-		return c.list(ctx, object, gvk)
-	}
-	return c.Object(ctx, text, gvk)
-}
-
-// IsList reports whether the object is a v1 List, as kubectl writes it, or the list of a registered
-// kind. Other objects may have a field named items.
-func (c *Converter) IsList(gvk schema.GroupVersionKind) bool {
-	if gvk == (schema.GroupVersionKind{Version: "v1", Kind: "List"}) {
-		return true
-	}
-	kind, isList := strings.CutSuffix(gvk.Kind, "List")
-	return isList && c.Registry.Lookup(gvk.GroupKind()) == nil &&
-		c.Registry.Lookup(schema.GroupKind{Group: gvk.Group, Kind: kind}) != nil
-}
-
-// list converts the items of a List in place.
-func (c *Converter) list(ctx context.Context, list *jsondoc.Object, gvk schema.GroupVersionKind) ([]byte, error) {
-	node, err := list.Get("items")
-	if err != nil {
-		return nil, err
-	}
-	var items []json.RawMessage
-	if err := json.Unmarshal(node.Text(), &items); err != nil {
-		return nil, errors.New("a List without a list of items: .items")
-	}
-	var problems []error
-	for i, item := range items {
-		converted, err := c.item(ctx, item)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("items[%d]: %w", i, err))
-			continue
-		}
-		items[i] = converted
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	if gvk.Group != "" && (c.InPlace == nil || c.Wanted(schema.GroupVersionKind{Group: gvk.Group, Version: gvk.Version, Kind: strings.TrimSuffix(gvk.Kind, "List")})) {
-		target := schema.GroupVersion{Group: gvk.Group, Version: c.Version}
-		if err := list.Set(jsondoc.StringValue(target.String()), "apiVersion"); err != nil {
-			return nil, err
-		}
-	}
-	joined := []byte("[")
-	for i, item := range items {
-		if i > 0 {
-			joined = append(joined, ',')
-		}
-		joined = append(joined, item...)
-	}
-	value, err := jsondoc.RawValue(append(joined, ']'))
-	if err != nil {
-		return nil, err
-	}
-	if err := list.Set(value, "items"); err != nil {
-		return nil, err
-	}
-	return list.Text(), nil
-}
-
-func (c *Converter) item(ctx context.Context, text []byte) ([]byte, error) {
-	_, gvk, err := manifest.ParseObject(text)
+	kind, err := c.Kind(gvk)
 	switch {
-	case err != nil && c.InPlace != nil: // whatever it is, it stays
-		return text, nil
 	case err != nil:
 		return nil, err
+	case !kind.Has(version):
+		return nil, fmt.Errorf("%s: no converter to version %s, use one of %s", kind.Name(), version, strings.Join(kind.Versions, ", "))
 	}
-	return c.Object(ctx, text, gvk)
+	return c.reviewer.Convert(ctx, object, schema.GroupVersion{Group: gvk.Group, Version: version}.String())
 }
 
-// Wanted reports whether an object is to be converted: one of a kind with the version, at another
-// version.
-func (c *Converter) Wanted(gvk schema.GroupVersionKind) bool {
-	return c.Known(gvk) && gvk.Version != c.Version
-}
-
-// Object converts one object.
-func (c *Converter) Object(ctx context.Context, text []byte, gvk schema.GroupVersionKind) ([]byte, error) {
-	if c.InPlace != nil && !c.Wanted(gvk) {
-		return text, nil
+// Kind returns the kind of an object. The error says which kinds there are: its namesakes in other
+// groups, or else all.
+func (c *Converter) Kind(gvk schema.GroupVersionKind) (*converters.Kind, error) {
+	gk := gvk.GroupKind()
+	if kind := c.Registry.Lookup(gk); kind != nil {
+		return kind, nil
 	}
-	complete, err := c.LeftOut.complete(ctx, c, text, gvk)
-	if err != nil {
-		return nil, err
+	if others := c.Registry.Namesakes(gk); len(others) > 0 {
+		return nil, voice.Hint(fmt.Errorf("no converter for %s, only for %s", gk, strings.Join(others, ", ")), HintKind(gvk))
 	}
-	after, err := c.convert(ctx, complete, gvk)
-	if err != nil || c.InPlace == nil {
-		return after, err
+	var names []string
+	for _, kind := range c.Registry.Kinds() {
+		names = append(names, kind.Name())
 	}
-	return c.InPlace(ctx, text, after, gvk)
-}
-
-// convert converts one object in a review.
-func (c *Converter) convert(ctx context.Context, text []byte, gvk schema.GroupVersionKind) ([]byte, error) {
-	group := c.Group
-	if group == "" {
-		group = gvk.Group
-	}
-	kind := c.Registry.Lookup(gvk.GroupKind())
-	switch {
-	case kind == nil:
-		return nil, voice.Hint(c.NoConverter(gvk.GroupKind()), HintKind(gvk))
-	case group != gvk.Group:
-		return nil, fmt.Errorf("%s: group of the object differs from that of --to, which may be the version alone", gvk.GroupKind())
-	case !kind.Has(c.Version):
-		return nil, fmt.Errorf("%s: no converter to version %s, use one of %s", kind.Name(), c.Version, strings.Join(kind.Versions, ", "))
-	}
-	return c.reviewer.Convert(ctx, text, group+"/"+c.Version)
+	err := fmt.Errorf("no converter for %s, webhookd has %s", gk, cmp.Or(strings.Join(names, ", "), "none"))
+	return nil, voice.Hint(err, HintKind(gvk))
 }
 
 // HintKind returns a remedy for an object of a kind without a converter.
@@ -197,65 +94,33 @@ func HintKind(gvk schema.GroupVersionKind) string {
 	return "give rules for other kinds with --rules and --crds"
 }
 
-// NoConverter says that a kind cannot be converted, and which can: its namesakes in other groups,
-// or else all.
-func (c *Converter) NoConverter(gk schema.GroupKind) error {
-	if others := c.Registry.Namesakes(gk); len(others) > 0 {
-		return fmt.Errorf("no converter for %s, only for %s", gk, strings.Join(others, ", "))
-	}
-	var names []string
-	for _, kind := range c.Registry.Kinds() {
-		names = append(names, kind.Name())
-	}
-	return fmt.Errorf("no converter for %s, webhookd has %s", gk, cmp.Or(strings.Join(names, ", "), "none"))
-}
-
-// NameOf returns NAMESPACE/NAME of an object, or its name if it has no namespace.
-func NameOf(object []byte) string {
-	var of struct {
-		Metadata struct {
-			Namespace string `json:"namespace"`
-			Name      string `json:"name"`
-		} `json:"metadata"`
-	}
-	_ = json.Unmarshal(object, &of) // the list has been decoded
-	return strings.TrimPrefix(of.Metadata.Namespace+"/"+of.Metadata.Name, "/")
-}
-
-// PrintPanic prints the panic of a converter, with its stack.
-func PrintPanic(p *voice.Program, r review.Panic) {
-	fmt.Fprintf(p.Stderr, "webhookd: converter panicked: %s %s -> %s: %s\n%s", r.Pair.Kind, r.Pair.From, r.Pair.To, r.Type, r.Stack)
-}
-
-// MaxChanges limits what a line lists.
-const MaxChanges = 12
-
-// Known reports whether an object is of a kind with the version, at whichever version it is.
-func (c *Converter) Known(gvk schema.GroupVersionKind) bool {
+// Has reports whether an object is of a kind with the goal's version, at whichever version it is.
+func (c *Converter) Has(goal Goal, gvk schema.GroupVersionKind) bool {
 	kind := c.Registry.Lookup(gvk.GroupKind())
-	return kind != nil && (c.Group == "" || c.Group == gvk.Group) && kind.Has(c.Version)
+	return kind != nil && (goal.Group == "" || goal.Group == gvk.Group) && kind.Has(goal.Version)
 }
 
-// ObjectKinds returns the kind of a document that is an object, or those of a List's items.
-func (c *Converter) ObjectKinds(document []byte) []schema.GroupVersionKind {
-	_, gvk, err := manifest.ParseObject(document)
-	switch {
-	case err != nil:
-		return nil
-	case !c.IsList(gvk):
-		return []schema.GroupVersionKind{gvk}
+// leftOut returns the fields that an object leaves out and that mean something else at the version,
+// and the object with those written out.
+func (c *Converter) leftOut(ctx context.Context, object []byte, gvk schema.GroupVersionKind, version string) (paths []string, complete []byte, err error) {
+	gk := gvk.GroupKind()
+	kind, crd := c.Registry.Lookup(gk), c.Set.CRD(gk)
+	if kind == nil || crd == nil {
+		return nil, nil, nil // without schemas
 	}
-	var list struct {
-		Items []json.RawMessage `json:"items"`
-	}
-	if json.Unmarshal(document, &list) != nil {
-		return nil
-	}
-	var kinds []schema.GroupVersionKind
-	for _, item := range list.Items {
-		if _, gvk, err := manifest.ParseObject(item); err == nil {
-			kinds = append(kinds, gvk)
+	examiner := c.examiners[gk]
+	if examiner == nil {
+		if examiner, err = roundtrip.NewExaminer(kind, crd, nil); err != nil {
+			return nil, nil, err
 		}
+		c.examiners[gk] = examiner
 	}
-	return kinds
+	return examiner.LeftOut(ctx, object, version)
+}
+
+// Few lists texts without duplicates, at most twelve of them.
+func Few(texts []string) string {
+	const most = 12
+	texts = slices.Sorted(slices.Values(texts))
+	return finding.Few(slices.Compact(texts), most)
 }

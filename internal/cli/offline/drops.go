@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -12,75 +11,54 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
-	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
-// A DropReporter reports what rules drop from objects. Compiled-in converters do not declare what
-// they drop.
-type DropReporter struct {
-	Set       *ruleset.Set
-	Converter *Converter
-	known     map[schema.GroupKind][]check.Direction
-}
-
-// report prints the path and the rule's reason for each value that the conversion of an object
-// drops, never the value.
-func (t *DropReporter) report(ctx context.Context, p *voice.Program, name string, before []byte, to string) error {
-	_, gvk, err := manifest.ParseObject(before)
-	if err != nil {
-		return err
+// Dropped returns a line for each value that rules drop when an object is converted to a version:
+// the path and the rule's reason, never the value. Compiled-in converters do not declare what they
+// drop.
+func (c *Converter) Dropped(ctx context.Context, object []byte, to string) ([]string, error) {
+	_, gvk, err := manifest.ParseObject(object)
+	kind, directions := c.Registry.Lookup(gvk.GroupKind()), c.directions(gvk.GroupKind())
+	if err != nil || kind == nil || len(directions) == 0 {
+		return nil, err
 	}
-	kind := t.Converter.Registry.Lookup(gvk.GroupKind())
-	directions := t.directions(gvk.GroupKind())
-	if kind == nil || len(directions) == 0 {
-		return nil
-	}
+	var lines []string
 	for _, version := range []string{kind.Hub, to} { // from spoke to spoke by way of the hub
 		if version == gvk.Version {
 			continue
 		}
-		lost, err := dropsOf(directions, before, gvk.Version, version)
+		lost, err := dropsOf(directions, object, gvk.Version, version)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, line := range lost {
-			p.Note("%s: %s -> %s: dropped %s", name, gvk.Version, version, line)
+			lines = append(lines, gvk.Version+" -> "+version+": dropped "+line)
 		}
 		if version == to {
 			break
 		}
-		there := *t.Converter
-		there.Group, there.Version, there.LeftOut = "", version, nil
-		if before, err = there.Object(ctx, before, gvk); err != nil {
-			return err
+		if object, err = c.Convert(ctx, object, version); err != nil {
+			return nil, err
 		}
 		gvk.Version = version
 	}
-	return nil
+	return lines, nil
 }
 
 // directions returns what happens to each field of a kind that has rules.
-func (t *DropReporter) directions(gk schema.GroupKind) []check.Direction {
-	if known, ok := t.known[gk]; ok {
-		return known
+func (c *Converter) directions(gk schema.GroupKind) []check.Direction {
+	if _, known := c.explained[gk]; !known {
+		if k := c.Set.BoundKind(gk); k != nil {
+			c.explained[gk] = check.Explain(k)
+		}
 	}
-	var directions []check.Direction
-	if k := t.Set.BoundKind(gk); k != nil {
-		directions = check.Explain(k)
-	}
-	if t.known == nil {
-		t.known = make(map[schema.GroupKind][]check.Direction)
-	}
-	t.known[gk] = directions
-	return directions
+	return c.explained[gk]
 }
 
-// dropsOf returns a line for each path that the object has and the step drops.
+// dropsOf returns a line for each path that the object has and a conversion drops.
 func dropsOf(directions []check.Direction, object []byte, from, to string) ([]string, error) {
-	decoder := json.NewDecoder(bytes.NewReader(object))
-	decoder.UseNumber()
 	var value any
-	if err := decoder.Decode(&value); err != nil {
+	if err := json.Unmarshal(object, &value); err != nil {
 		return nil, err
 	}
 	var lines []string

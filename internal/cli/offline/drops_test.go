@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -30,10 +29,8 @@ func TestPlaces(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			decoder := json.NewDecoder(bytes.NewReader([]byte(object)))
-			decoder.UseNumber()
 			var value any
-			if err := decoder.Decode(&value); err != nil {
+			if err := json.Unmarshal([]byte(object), &value); err != nil {
 				t.Fatal(err)
 			}
 			parsed, err := syntax.ParsePath(path)

@@ -19,43 +19,40 @@ import (
 // Stdin means stdin in place of a file's name.
 const Stdin = "-"
 
-// Objects reads the files of --filename in order, and reports every file that cannot be read.
+// Objects reads files and folders of objects in order, and reports every file that cannot be read.
 func Objects(p *voice.Program, names []string) ([]manifest.File, error) {
-	var inputs []manifest.File
+	from := ruleset.Origin{What: "objects", Remedy: "give their file or folder with --filename"}
+	var all []manifest.File
 	var problems []error
 	add := func(name string, text []byte, err error) {
-		var in manifest.File
+		var file manifest.File
 		if err == nil {
-			in, err = manifest.ParseFile(name, text)
+			file, err = manifest.ParseFile(name, text)
 		}
-		if err != nil {
-			problems = append(problems, err)
-			return
+		if err == nil {
+			all = append(all, file)
 		}
-		inputs = append(inputs, in)
+		problems = append(problems, err)
 	}
 	for _, name := range names {
-		from := ruleset.Origin{What: "objects", Remedy: "give their file or folder with --filename"}
 		if name == Stdin {
 			text, err := ReadStdin(p, from)
 			add("stdin", text, err)
 			continue
 		}
-		files, err := FilesOf(name)
-		if err != nil {
-			problems = append(problems, voice.Usage(from.Unread(name, err), ""))
-		}
+		files, err := manifests(name)
+		problems = append(problems, voice.Usage(from.Unread(name, err), ""))
 		for _, file := range files {
 			text, err := os.ReadFile(file) //nolint:gosec // the user's own files
 			add(file, text, from.Unread(name, err))
 		}
 	}
-	return inputs, errors.Join(problems...)
+	return all, errors.Join(problems...)
 }
 
-// FilesOf returns name, or the files in and below it if it is a folder. It skips folders whose
-// names begin with a dot, which hold the files a second time in a mounted ConfigMap.
-func FilesOf(name string) ([]string, error) {
+// manifests returns name, or the YAML and JSON files in and below it if it is a folder. It skips
+// folders whose names begin with a dot, which hold the files a second time in a mounted ConfigMap.
+func manifests(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -63,18 +60,9 @@ func FilesOf(name string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{name}, nil
 	}
-	files, err := YAMLFiles(name)
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s: no .yaml, .yml or .json file in or below this folder", name)
-	}
-	return files, err
-}
-
-// YAMLFiles returns the YAML and JSON files in and below a folder, as filesOf describes.
-func YAMLFiles(name string) ([]string, error) {
 	var files []string
 	root := filepath.Clean(name) + string(filepath.Separator) // the separator follows a link
-	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -85,24 +73,29 @@ func YAMLFiles(name string) ([]string, error) {
 		}
 		return nil
 	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: no .yaml, .yml or .json file in or below this folder", name)
+	}
 	return files, err
 }
 
-// Read reads files and folders. For - it reads stdin without a limit, since all CRDs of a cluster
-// may be large.
+// Read reads files and folders of rules or CRDs. For - it reads stdin without a limit, since all
+// CRDs of a cluster may be large. An error is one of usage.
 func Read(ctx context.Context, p *voice.Program, from ruleset.Origin, paths []string) ([]ruleset.File, error) {
 	var files []ruleset.File
 	var problems []error
 	for _, path := range paths {
+		var found []ruleset.File
+		var err error
 		if path == Stdin {
-			text, err := ReadStdin(p, from)
-			files, problems = append(files, ruleset.File{Name: "stdin", Text: text}), append(problems, err)
-			continue
+			found = []ruleset.File{{Name: "stdin"}}
+			found[0].Text, err = ReadStdin(p, from)
+		} else {
+			found, err = ruleset.Read(ctx, ruleset.ReaderForVerbs(), from, path)
 		}
-		found, err := ruleset.Read(ctx, ruleset.ReaderForVerbs(), from, path)
 		files, problems = append(files, found...), append(problems, err)
 	}
-	return Once(files), errors.Join(problems...)
+	return Once(files), voice.Usage(errors.Join(problems...), "")
 }
 
 // ReadStdin reads all of stdin. Errors call it stdin, whatever the file's name.
@@ -129,6 +122,11 @@ func Once(files []ruleset.File) []ruleset.File {
 	return kept
 }
 
+// inFolders returns the files that were found in folders.
+func inFolders(files []ruleset.File) []ruleset.File {
+	return slices.DeleteFunc(slices.Clone(files), func(f ruleset.File) bool { return !f.InFolder })
+}
+
 // NamesOf lists paths for an error, with stdin for -.
 func NamesOf(paths []string) string {
 	names := slices.Clone(paths)
@@ -138,9 +136,4 @@ func NamesOf(paths []string) string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// NoConversion says that files have no rules.
-func NoConversion(paths []string) error {
-	return voice.Usage(fmt.Errorf("%s: no Conversion in any file", NamesOf(paths)), "webhookd suggest writes a first draft")
 }

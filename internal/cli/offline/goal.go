@@ -11,13 +11,31 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 )
 
+// The values of --defaults.
+const (
+	defaultsWrite  = "write"
+	defaultsIgnore = "ignore"
+)
+
+// A Goal is what the objects of documents are converted to.
+type Goal struct {
+	Group, Version string // Group may be empty
+	// Defaults is what happens to fields that a document leaves out and whose defaults mean
+	// something else at the version: "write" writes them out, "ignore" does not look for them.
+	Defaults string
+	// Others leaves objects alone that are at the version, or whose kind does not have it. Without
+	// it, the latter are errors.
+	Others bool
+	// Discard leaves out the values that the version cannot express.
+	Discard bool
+}
+
 // GoalFlags say which objects are converted, and to what. They are the same for all verbs that
 // convert files.
 type GoalFlags struct {
-	Files []string
-	To    string
-	Ruled Flags
-	// defaults is defaultsWrite, defaultsIgnore or empty.
+	Files         []string
+	To            string
+	Ruled         Flags
 	Defaults      string
 	Diff, Verbose bool
 }
@@ -36,22 +54,30 @@ func (g *GoalFlags) Add(cmd *cobra.Command, files string) {
 	flags.BoolVarP(&g.Verbose, "verbose", "v", false, "say which values are kept in annotations, and which ones rules drop")
 }
 
-// Target splits --to. The group may be empty.
-func (g *GoalFlags) Target() (group, version string) {
-	if before, after, ok := strings.Cut(g.To, "/"); ok {
-		return before, after
+// Goal returns the goal of the flags.
+func (g *GoalFlags) Goal() Goal {
+	goal := Goal{Version: g.To, Defaults: g.Defaults}
+	if group, version, ok := strings.Cut(g.To, "/"); ok {
+		goal.Group, goal.Version = group, version
 	}
-	return "", g.To
+	return goal
 }
 
-// CheckVersion reports a wrong --to.
-func (g *GoalFlags) CheckVersion() error {
-	_, version := g.Target()
+// Check reports what is wrong with the flags. Without needed, --to may be left out.
+func (g *GoalFlags) Check(needed bool) error {
+	var toErr, defaultsErr error
 	switch {
+	case g.To == "" && needed:
+		toErr = errors.New("no version to convert to: give one with --to, such as v1")
 	case g.To == "":
-		return errors.New("no version to convert to: give one with --to, such as v1")
-	case len(validation.IsDNS1035Label(version)) > 0 || strings.HasPrefix(g.To, "/"):
-		return fmt.Errorf("--to %q: not a version: write VERSION or GROUP/VERSION", g.To)
+		if len(g.Ruled.Rules) > 0 || len(g.Ruled.CRDs) > 0 || g.Defaults != "" {
+			toErr = errors.New("--rules, --crds and --defaults: of no use without --to")
+		}
+	case len(validation.IsDNS1035Label(g.Goal().Version)) > 0 || strings.HasPrefix(g.To, "/"):
+		toErr = fmt.Errorf("--to %q: not a version: write VERSION or GROUP/VERSION", g.To)
 	}
-	return nil
+	if g.Defaults != "" && g.Defaults != defaultsWrite && g.Defaults != defaultsIgnore {
+		defaultsErr = fmt.Errorf("--defaults %s: not a choice, give %s or %s", g.Defaults, defaultsWrite, defaultsIgnore)
+	}
+	return errors.Join(defaultsErr, toErr, g.Ruled.Check(g.Files...))
 }

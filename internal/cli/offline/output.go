@@ -20,24 +20,25 @@ func Render(files []manifest.File, format string) ([]byte, error) {
 			if format == manifest.FormatYAML && out.Len() > 0 {
 				out.WriteString("---\n")
 			}
-			if err := RenderDocument(&out, document, format); err != nil {
+			text, err := RenderDocument(document, format)
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", files[i].Name, err)
 			}
+			out.Write(text)
 		}
 	}
 	return out.Bytes(), nil
 }
 
-// RenderDocument writes one document.
-func RenderDocument(out *bytes.Buffer, document []byte, format string) error {
+// RenderDocument returns one document in a format.
+func RenderDocument(document []byte, format string) ([]byte, error) {
 	if format == manifest.FormatYAML {
-		text, err := yamljson.FromJSON(document)
-		out.Write(text)
-		return err
+		return yamljson.FromJSON(document)
 	}
-	err := json.Indent(out, document, "", "  ")
+	var out bytes.Buffer
+	err := json.Indent(&out, document, "", "  ")
 	out.WriteByte('\n')
-	return err
+	return out.Bytes(), err
 }
 
 // Diffs writes what changes in each file. It formats both sides, so that differences of layout do

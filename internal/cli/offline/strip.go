@@ -10,36 +10,29 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
-// WithoutKept strips an object and says nothing.
-func WithoutKept(document []byte) ([]byte, error) {
-	return StripDocument(document, func(string, string) {})
-}
-
-// StripDocument strips an object, or each item of a List or of the list of any kind.
-func StripDocument(text []byte, removed func(at, key string)) ([]byte, error) {
+// Strip removes the annotations and labels in which webhookd keeps values from an object, or from
+// each item of a List or of the list of any kind. It also returns what it has removed, in words.
+func Strip(text []byte) (stripped []byte, removed []string, err error) {
 	object, gvk, err := manifest.ParseObject(text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := stripObject(object.Node, func(key string) { removed("", key) }); err != nil {
-		return nil, err
+	strip := func(at string, node *jsondoc.Node) error {
+		return stripObject(node, func(key string) { removed = append(removed, at+"removed "+key) })
 	}
-	if !strings.HasSuffix(gvk.Kind, "List") {
-		return object.Text(), nil
+	if err := strip("", object.Node); err != nil || !strings.HasSuffix(gvk.Kind, "List") {
+		return object.Text(), removed, err
 	}
 	items, err := object.Get("items")
 	if err != nil || items.Kind() != jsondoc.Array {
-		return object.Text(), err
+		return object.Text(), removed, err
 	}
 	var problems []error
-	index := 0
 	err = items.Each(func(_ string, item *jsondoc.Node) bool {
-		at := fmt.Sprintf("items[%d]: ", index)
-		problems = append(problems, stripObject(item, func(key string) { removed(at, key) }))
-		index++
+		problems = append(problems, strip(fmt.Sprintf("items[%d]: ", len(problems)), item))
 		return true
 	})
-	return object.Text(), errors.Join(append(problems, err)...)
+	return object.Text(), removed, errors.Join(append(problems, err)...)
 }
 
 // stripObject strips the metadata of an object, and removes annotations and labels that become

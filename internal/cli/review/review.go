@@ -55,7 +55,7 @@ version. --probe posts test reviews instead of files. webhookd compare -f FILE p
 
 // review answers the ConversionReviews in files.
 func run(ctx context.Context, p *voice.Program, ruled *offline.Flags, files []string) error {
-	set, err := offline.Load(ctx, p, ruled)
+	set, err := ruled.Load(ctx, p)
 	if err != nil {
 		return err
 	}

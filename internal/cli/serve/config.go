@@ -27,8 +27,7 @@ and a certificate is not required.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return printConfig(p, cmd, output) },
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format`: text or yaml")
-	voice.Offer(cmd, "output", "text", "yaml")
+	voice.AddOutput(cmd, &output, "text", "yaml")
 	config.Flags(cmd.Flags())
 	offerChoices(cmd)
 	return cmd
@@ -42,13 +41,13 @@ func printConfig(p *voice.Program, cmd *cobra.Command, output string) error {
 	if err != nil {
 		return voice.Usage(err, "")
 	}
-	switch output {
-	case "text":
-		return loaded.Effective().WriteText(p.Stdout)
-	case "yaml":
+	if output == "yaml" {
 		return loaded.Effective().WriteYAML(p.Stdout)
 	}
-	return voice.BadOutput(output, "text", "yaml")
+	if err := voice.CheckOutput(output, "text", "yaml"); err != nil {
+		return err
+	}
+	return loaded.Effective().WriteText(p.Stdout)
 }
 
 // load returns the configuration for serve, and the text of its file.

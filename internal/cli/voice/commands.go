@@ -2,6 +2,7 @@ package voice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,26 @@ func Offer(cmd *cobra.Command, flag string, values ...string) {
 	if err != nil {
 		panic(err) // there is no such flag
 	}
+}
+
+// AddOutput adds -o for formats, of which the first is the default.
+func AddOutput(cmd *cobra.Command, output *string, formats ...string) {
+	cmd.Flags().StringVarP(output, "output", "o", formats[0], "`format`: "+oneOf(formats))
+	Offer(cmd, "output", formats...)
+}
+
+// CheckOutput returns an error if the value of -o is not one of formats.
+func CheckOutput(got string, formats ...string) error {
+	if slices.Contains(formats, got) {
+		return nil
+	}
+	return Usage(fmt.Errorf("unknown output format %q: write %s", got, oneOf(formats)), "")
+}
+
+// oneOf lists words, of which there are at least two.
+func oneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // NoUse returns an error for given flags that have no effect.

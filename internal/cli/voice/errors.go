@@ -68,10 +68,3 @@ func Say(stderr io.Writer, err error, colored bool) {
 		fmt.Fprintf(stderr, "%s %s\n", hint, hinted.hint)
 	}
 }
-
-// BadOutput is the error for a value of -o that is not one of formats; there must be at least two.
-func BadOutput(got string, formats ...string) error {
-	last := len(formats) - 1
-	known := strings.Join(formats[:last], ", ") + " or " + formats[last]
-	return Usage(fmt.Errorf("unknown output format %q: write %s", got, known), "")
-}
