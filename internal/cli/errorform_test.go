@@ -10,7 +10,7 @@ import (
 // something else.
 func TestErrorsBeginWithTheirCulprit(t *testing.T) {
 	t.Parallel()
-	atEnd := regexp.MustCompile(`(?:Errorf|errors\.New)\("([^"]*: (?:%[qsv]|--[a-z-]+(?: %[qsvd]| -)?))"`)
+	atEnd := regexp.MustCompile(`(?:Errorf|errors\.New|voice\.Problem)\((?:[^"\n]*, )?"([^"]*: (?:%[qsv]|--[a-z-]+(?: %[qsvd]| -)?))"`)
 	allowed := map[string]string{
 		"interrupted: every file is either converted or as it was, run it again for the rest: %s": "a count",
 		"review failed: %s": "the message of an answer",

@@ -72,9 +72,26 @@ command line or the configuration is wrong.`,
 	addVerbs(root, "Run", serve.New(p), convert.New(p), rewrite.New(p), kept.New(p), serve.NewConfig(p), newVersion(p))
 	addVerbs(root, "In a cluster", crd.New(p), crd.NewMigrate(p), crd.NewCerts(p))
 	addCompletion(root, "Run")
-	aliasCRDs(root)
-	completeNames(p, root)
+	var prepare func(cmd *cobra.Command)
+	prepare = func(cmd *cobra.Command) {
+		cmd.Flags().SortFlags = false
+		aliasCRDs(cmd)
+		completeNames(p, cmd)
+		for _, sub := range cmd.Commands() {
+			prepare(sub)
+		}
+	}
+	prepare(root)
 	return root
+}
+
+// addVerbs adds verbs below a title of the help.
+func addVerbs(root *cobra.Command, title string, verbs ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, verb := range verbs {
+		verb.GroupID = title
+	}
+	root.AddCommand(verbs...)
 }
 
 // renamed returns a command line with the names that webhookd has now, and notes an earlier one.

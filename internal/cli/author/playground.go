@@ -44,7 +44,6 @@ It prints the URL, and ends when interrupted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runPlayground(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&o.crd, "crd", "", "`path` of the file with the CRD to begin with, - for stdin")
 	flags.StringVar(&o.rules, "rules", "", "`path` of the file with the rules to begin with, - for stdin")
 	flags.StringVarP(&o.object, "filename", "f", "", "`path` of the file with the object to begin with, - for stdin")

@@ -43,7 +43,6 @@ From several CRDs it writes a document for each one with more than one version, 
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	o.ruled.AddCRDs(flags, "; same as an argument")
 	voice.FilesAfter(cmd, "crds")
 	flags.StringVar(&o.hub, "hub", "", "the `version` that rules relate all others to (default the storage version)")

@@ -56,7 +56,6 @@ The exit code is 0 if every case passes, 1 if not or if there is no case, and 2 
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	o.ruled.Add(flags)
 	flags.BoolVar(&o.update, "update", false, "rewrite the files of the cases")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "also print what passes")

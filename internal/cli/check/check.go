@@ -66,7 +66,6 @@ test report.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	o.ruled.Add(flags)
 	flags.Lookup("rules").Usage += "; same as an argument"
 	voice.FilesAfter(cmd, "rules")

@@ -50,7 +50,6 @@ With CODE it says what a finding of check means, why it matters and how to fix i
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	o.ruled.Add(flags)
 	flags.StringVar(&o.version, "version", "", "only the directions to and from this `version` (default all)")
 	voice.AddOutput(cmd, &o.output, "table", "json")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 )
 
 const (
-	// nearLimit is the share of it from which the chart's alert fires.
+	// nearLimit is the share of the limit of annotations from which the chart's alert fires.
 	nearLimit = offline.MaxAnnotations * 3 / 4
 	// maxLive bounds the findings about the objects of a kind, and so the memory.
 	maxLive = 200
@@ -50,7 +51,7 @@ func checkLive(ctx context.Context, p *voice.Program, reader *connect.Reader, se
 	return nil
 }
 
-// examine converts all objects of a kind to every other version and back.
+// examineAll converts all objects of a kind to every other version and back.
 func examineAll(ctx context.Context, r *connect.Reader, set *ruleset.Set, kind *connect.Kind) ([]finding.Finding, int, error) {
 	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
 	examiner, err := roundtrip.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.Drops)
@@ -60,7 +61,7 @@ func examineAll(ctx context.Context, r *connect.Reader, set *ruleset.Set, kind *
 	if err != nil {
 		return nil, 0, err
 	}
-	sums := &liveSums{cause: cause, kind: kind, crd: set.CRD(kind.GroupKind).Name, showValues: r.ShowValues, sums: map[liveKey]*liveSum{}}
+	sums := &liveSums{cause: cause, kind: kind, crd: set.CRD(kind.GroupKind).Name, showValues: r.ShowValues, sums: map[saying]*liveSum{}}
 	type examined struct {
 		*roundtrip.Examination
 		err error
@@ -78,23 +79,25 @@ func examineAll(ctx context.Context, r *connect.Reader, set *ruleset.Set, kind *
 	return sums.findings(n), n, err
 }
 
-// A liveKey is one thing that is said of objects.
-type liveKey struct {
-	code         string
-	to           string // version
-	at           string // the version of path, empty if the code says it
-	path, reason string
+// A saying is one thing that is said of objects.
+type saying struct {
+	code          string
+	severity      finding.Severity
+	way           string // of the conversion, such as v1 -> v1beta1
+	path          string // that it is about; empty if the problem says it
+	at, other     string // the version of path, and the one that it is converted to or from
+	problem, hint string
 }
 
-// A liveSum counts the objects that it is said of.
+// A liveSum counts the objects that something is said of.
 type liveSum struct {
 	objects int
 	example string // the name of the first, or the one with the largest annotations
 	values  string // of the example
-	hint    string
-	bytes   int // kept, of the one that keeps most
-	largest int // all annotations of the example
-	paths   map[string]int
+	// Of values that are kept: the most bytes of an object, all annotations of the example, and how
+	// many objects keep each path.
+	bytes, largest int
+	paths          map[string]int
 }
 
 // liveSums are what is said of the objects of a kind.
@@ -103,38 +106,22 @@ type liveSums struct {
 	kind       *connect.Kind
 	crd        string
 	showValues bool
-	sums       map[liveKey]*liveSum
+	sums       map[saying]*liveSum
 }
 
-// The codes of findings about live objects.
-const (
-	liveUnreadable = "live-unreadable"
-	liveFailed     = "live-not-converted"
-	liveTooLarge   = "live-too-large"
-	liveDiffers    = "live-differs"
-	liveLaw        = "live-law"
-	livePruned     = "live-pruned"
-	liveRefused    = "live-refused"
-	liveInvalid    = "live-invalid"
-	liveDropped    = "live-dropped"
-	liveKept       = "live-kept"
-)
-
 // count counts an object, and returns the sum.
-func (s *liveSums) count(name string, key liveKey, values func() string) *liveSum {
+func (s *liveSums) count(name string, key saying, values func() string) *liveSum {
 	sum := s.sums[key]
+	if sum == nil && len(s.sums) >= maxLive {
+		key.path, key.problem = "", "there is more than is listed"
+		sum = s.sums[key]
+	}
 	if sum == nil {
-		if len(s.sums) >= maxLive {
-			key.path, key.reason = "", "there is more than is listed"
-			sum = s.sums[key]
+		sum = &liveSum{example: name, paths: map[string]int{}}
+		if s.showValues && values != nil {
+			sum.values = values()
 		}
-		if sum == nil {
-			sum = &liveSum{example: name, paths: map[string]int{}}
-			if s.showValues && values != nil {
-				sum.values = values()
-			}
-			s.sums[key] = sum
-		}
+		s.sums[key] = sum
 	}
 	sum.objects++
 	return sum
@@ -142,63 +129,86 @@ func (s *liveSums) count(name string, key liveKey, values func() string) *liveSu
 
 // add counts what was found about an object.
 func (s *liveSums) add(name string, found *roundtrip.Examination, err error) {
+	from := s.kind.Version
 	if err != nil {
-		s.count(name, liveKey{code: liveUnreadable, reason: err.Error()}, nil)
+		s.count(name, saying{code: "live-unreadable", severity: finding.Error, way: from, problem: "cannot be examined, " + err.Error()}, nil)
 		return
 	}
 	for _, r := range found.Refused {
-		s.count(name, liveKey{code: liveInvalid, to: found.Version, path: r.Path, reason: r.Reason}, nil)
+		s.count(name, saying{
+			code: "live-invalid", severity: finding.Note, way: from, path: r.Path, at: from,
+			problem: "the object's own schema refuses the value, " + r.Reason,
+		}, nil)
 	}
 	for i := range found.Outcomes {
 		s.outcome(name, &found.Outcomes[i], len(found.Refused) > 0)
 	}
 	if v := found.Broken; v != nil {
-		key := liveKey{code: liveLaw, to: otherThan(found.Version, v.To, v.From), at: v.At, path: diagnosis.AnyElement(v.Path), reason: v.Law}
-		sum := s.count(name, key, func() string { return wasIs(&roundtrip.Difference{Was: v.Was, Is: v.Is}) })
-		_, sum.hint = s.cause.Explain(v)
+		other := otherThan(from, v.To, v.From)
+		_, hint := s.cause.Explain(v)
+		s.count(name, saying{
+			code: "live-law", severity: finding.Error, way: from + " -> " + other, path: diagnosis.AnyElement(v.Path), at: v.At, other: otherThan(v.At, from, other),
+			problem: "law " + v.Law + " does not hold for the object or an edit of it", hint: hint,
+		}, func() string { return wasIs(&roundtrip.Difference{Was: v.Was, Is: v.Is}) })
 	}
 }
 
+// outcome counts what becomes of an object at another version.
 func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
+	from := s.kind.Version
+	there := from + " -> " + o.To
+	back := there + " -> " + from
 	if o.Err != nil {
-		code, reason := liveFailed, diagnosis.AnyElement(o.Err.Error())
+		hint := fmt.Sprintf("kubectl get %s -A -o json | webhookd convert - --to %s names all of them", s.crd, o.To)
+		key := saying{code: "live-not-converted", severity: finding.Error, way: there, problem: "cannot be converted, " + diagnosis.AnyElement(o.Err.Error()), hint: hint}
 		if o.TooLarge {
-			code, reason = liveTooLarge, ""
+			key.code, key.problem = "live-too-large", "more has to be kept than fits into annotations, so every list at the other version fails"
+			key.hint = "make them smaller, or give both versions the fields; " + hint
 		}
-		to := o.To
 		if o.Back {
-			to += " -> " + s.kind.Version
+			key.way = back
 		}
-		s.count(name, liveKey{code: code, to: to, reason: reason}, nil)
+		s.count(name, key, nil)
 		return
 	}
-	places := func(code string, differences []roundtrip.Difference) {
+	places := func(key saying, differences []roundtrip.Difference) {
 		seen := map[string]bool{}
 		for _, d := range differences {
-			if !seen[d.Path] {
-				s.count(name, liveKey{code: code, to: o.To, path: d.Path}, func() string { return wasIs(&d) })
+			if key.path = d.Path; !seen[d.Path] {
+				s.count(name, key, func() string { return wasIs(&d) })
 			}
 			seen[d.Path] = true
 		}
 	}
-	places(liveDiffers, o.Differs)
-	places(liveDropped, o.Dropped)
-	places(livePruned, o.Pruned)
-	if !invalid {
-		for _, r := range o.Refused {
-			s.count(name, liveKey{code: liveRefused, to: o.To, path: r.Path, reason: r.Reason}, nil)
+	places(saying{
+		code: "live-differs", severity: finding.Error, way: back, at: from, other: o.To,
+		problem: "another value comes back", hint: "--show-values prints what it was and is",
+	}, o.Differs)
+	places(saying{code: "live-dropped", severity: finding.Note, way: back, at: from, other: o.To, problem: "the rules drop a value"}, o.Dropped)
+	places(saying{
+		code: "live-pruned", severity: finding.Warning, way: there, at: o.To, other: from,
+		problem: "the schema lacks the field, so the API server removes it",
+	}, o.Pruned)
+	for _, r := range o.Refused {
+		if !invalid {
+			s.count(name, saying{
+				code: "live-refused", severity: finding.Warning, way: there, path: r.Path, at: o.To, other: from,
+				problem: "the schema refuses the value, " + r.Reason,
+				hint:    "an update at " + o.To + " that leaves the value as it is passes, the first write that changes it is refused",
+			}, nil)
 		}
 	}
-	if o.KeptBytes > 0 {
-		sum := s.count(name, liveKey{code: liveKept, to: o.To}, nil)
-		sum.bytes = max(sum.bytes, o.KeptBytes)
-		if o.AnnotationBytes > sum.largest {
-			sum.largest, sum.example = o.AnnotationBytes, name
-		}
-		for _, path := range o.Kept {
-			if _, known := sum.paths[path]; known || len(sum.paths) < maxLive {
-				sum.paths[path]++
-			}
+	if o.KeptBytes == 0 {
+		return
+	}
+	sum := s.count(name, saying{code: "live-kept", severity: finding.Note, way: there}, nil)
+	sum.bytes = max(sum.bytes, o.KeptBytes)
+	if o.AnnotationBytes > sum.largest {
+		sum.largest, sum.example = o.AnnotationBytes, name
+	}
+	for _, path := range o.Kept {
+		if _, known := sum.paths[path]; known || len(sum.paths) < maxLive {
+			sum.paths[path]++
 		}
 	}
 }
@@ -216,64 +226,30 @@ func (s *liveSums) findings(objects int) []finding.Finding {
 	return all
 }
 
-func (s *liveSums) finding(key liveKey, sum *liveSum, objects int) finding.Finding {
-	f := finding.Finding{Pos: s.cause.Conversion.NamePos, Severity: finding.Error, Code: key.code}
-	from := s.kind.Version
-	way := from + " -> " + key.to
-	at, problem := cmp.Or(key.at, from), "" // the version that the path is of
-	target, _, _ := strings.Cut(key.to, " ")
-	names := fmt.Sprintf("kubectl get %s -A -o json | webhookd convert - --to %s names all of them", s.crd, target)
-	switch key.code {
-	case liveUnreadable:
-		way, problem = from, "cannot be examined, "+key.reason
-	case liveFailed:
-		problem, f.Hint = "cannot be converted, "+key.reason, names
-	case liveTooLarge:
-		problem = "more has to be kept than fits into annotations, so every list at the other version fails"
-		f.Hint = "make them smaller, or give both versions the fields; " + names
-	case liveDiffers:
-		way, problem = way+" -> "+from, "another value comes back"
-		f.Hint = "--show-values prints what it was and is"
-	case liveLaw:
-		problem, f.Hint = "law "+key.reason+" does not hold for the object or an edit of it", sum.hint
-	case liveDropped:
-		f.Severity, way, problem = finding.Note, way+" -> "+from, "the rules drop a value"
-	case livePruned:
-		f.Severity, at, problem = finding.Warning, key.to, "the schema lacks the field, so the API server removes it"
-	case liveRefused:
-		f.Severity, at, problem = finding.Warning, key.to, "the schema refuses the value, "+key.reason
-		f.Hint = "an update at " + key.to + " that leaves the value as it is passes, the first write that changes it is refused"
-	case liveInvalid:
-		f.Severity, way, problem = finding.Note, from, "the object's own schema refuses the value, "+key.reason
-	case liveKept:
-		f.Severity = finding.Note
-		problem = fmt.Sprintf("values are kept, at most %d bytes an object", sum.bytes)
+func (s *liveSums) finding(key saying, sum *liveSum, objects int) finding.Finding {
+	f := finding.Finding{Pos: s.cause.Conversion.NamePos, Severity: key.severity, Code: key.code, Hint: key.hint}
+	where := fmt.Sprintf("%d of %s, such as %s", sum.objects, voice.Count(objects, "live object"), sum.example)
+	more := ""
+	switch {
+	case sum.largest > 0:
+		key.problem = fmt.Sprintf("values are kept, at most %d bytes an object", sum.bytes)
+		where += fmt.Sprintf(" with %d of %d bytes of annotations", sum.largest, offline.MaxAnnotations)
+		more = ": " + mostKept(sum.paths)
 		if sum.largest > nearLimit {
 			f.Severity = finding.Warning
 			f.Hint = "make the object smaller before it does not fit: webhookd kept " + s.crd + "/NAME -n NAMESPACE lists what it keeps"
 		}
-	}
-	where := fmt.Sprintf("%d of %s, such as %s", sum.objects, voice.Count(objects, "live object"), sum.example)
-	if key.code == liveKept {
-		where += fmt.Sprintf(" with %d of %d bytes of annotations", sum.largest, offline.MaxAnnotations)
+	case sum.values != "":
+		more, f.Hint = ": "+sum.values, ""
 	}
 	if key.path != "" {
-		way += ": " + key.path
-	}
-	f.Message = fmt.Sprintf("%s: %s (%s)", way, problem, where)
-	if key.code == liveKept {
-		f.Message += ": " + mostKept(sum.paths)
-	}
-	if sum.values != "" {
-		f.Message += ": " + sum.values
-		f.Hint = ""
-	}
-	if key.path != "" {
-		atom, to := s.cause.Nearest(at, otherThan(at, from, key.to), key.path)
-		if rule := s.cause.RuleOf(&atom, at, to); rule != nil {
+		key.way += ": " + key.path
+		atom, to := s.cause.Nearest(key.at, cmp.Or(key.other, key.at), key.path)
+		if rule := s.cause.RuleOf(&atom, key.at, to); rule != nil {
 			f.Pos = rule.Pos
 		}
 	}
+	f.Message = fmt.Sprintf("%s: %s (%s)%s", key.way, key.problem, where, more)
 	return f
 }
 
@@ -287,11 +263,7 @@ func otherThan(version, a, b string) string {
 // mostKept lists the paths that most objects keep.
 func mostKept(paths map[string]int) string {
 	const most = 5
-	names := make([]string, 0, len(paths))
-	for path := range paths {
-		names = append(names, path)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(paths[b]-paths[a], strings.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(paths), func(a, b string) int { return cmp.Or(paths[b]-paths[a], strings.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s (%s)", name, voice.Count(paths[name], "object"))
 	}

@@ -16,7 +16,7 @@ func TestLiveLaw(t *testing.T) {
 	t.Parallel()
 	kind := &connect.Kind{Kind: &converters.Kind{}, Version: "v1"}
 	for _, showValues := range []bool{false, true} {
-		sums := &liveSums{cause: &diagnosis.Rules{Conversion: &syntax.Conversion{}}, kind: kind, showValues: showValues, sums: map[liveKey]*liveSum{}}
+		sums := &liveSums{cause: &diagnosis.Rules{Conversion: &syntax.Conversion{}}, kind: kind, showValues: showValues, sums: map[saying]*liveSum{}}
 		sums.add("a/b", &roundtrip.Examination{Version: "v1", Broken: &roundtrip.ViolationError{
 			Law: "L2 edit", From: "v1beta1", To: "v1", At: "v1beta1", Path: ".spec.list[3]", Was: "1", Is: "2", Problem: "the-secret",
 		}}, nil)

@@ -21,7 +21,7 @@ type applyOptions struct {
 	force          bool
 }
 
-func newCRDApplyCommand(p *voice.Program) *cobra.Command {
+func newApply(p *voice.Program) *cobra.Command {
 	var o applyOptions
 	cmd := &cobra.Command{
 		Use:   "apply --crd NAME... --service NAMESPACE/NAME --ca-file FILE",
@@ -51,13 +51,11 @@ RBAC: ` + crdRule("get, patch") + " " + xrdRule("get, patch"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runApply(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringArrayVar(&o.names, "crd", nil, "CRD to point at webhookd, as `PLURAL.GROUP`; may be given more than once")
 	o.AddService(flags, "Service of webhookd")
 	o.AddPort(flags)
 	flags.StringVar(&o.CAFile, "ca-file", "", connect.CAFileUsage)
-	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions of the CRD, in order of preference: `v1,v1beta1`")
-	voice.Offer(cmd, "review-versions", "v1", "v1beta1")
+	addReviewVersions(cmd, &o.reviewVersions)
 	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long to wait until all reviews succeed")
 	flags.BoolVar(&o.force, "force", false, "take over fields of other managers, and CRDs that point at another webhook")
 	o.AddAddress(flags)
@@ -65,32 +63,13 @@ RBAC: ` + crdRule("get, patch") + " " + xrdRule("get, patch"),
 	return cmd
 }
 
-// crdRule describes the RBAC rule for named CRDs.
-func crdRule(verbs string) string {
-	return `apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [` + verbs + `],
-resourceNames [the CRDs].`
-}
-
-// xrdRule is what CRDs that Crossplane makes need in addition.
-func xrdRule(verbs string) string {
-	return `For CRDs that Crossplane makes: apiGroups
-[apiextensions.crossplane.io], resources [compositeresourcedefinitions], verbs [` + verbs + `], resourceNames [the XRDs].`
-}
-
 func runApply(ctx context.Context, p *voice.Program, o *applyOptions) error {
 	target, targetErr := o.Target()
-	var bundleErr error
-	if o.CAFile == "" {
-		bundleErr = errors.New("no CA: give the file with --ca-file; a Service's certificate is not from a CA of the system")
-	}
-	var namesErr, timeoutErr error
-	if len(o.names) == 0 {
-		namesErr = errors.New("no CRD: name it with --crd, such as crontabs.example.com")
-	}
-	if o.timeout <= 0 {
-		timeoutErr = errors.New("no time to wait: write --timeout 2m")
-	}
-	if err := errors.Join(namesErr, connect.CheckCRDNames("crd", o.names), targetErr, bundleErr, checkReviewVersions(o.reviewVersions), connect.CheckAddress(o.Address), timeoutErr); err != nil {
+	if err := errors.Join(
+		voice.Problem(len(o.names) == 0, "no CRD: name it with --crd, such as crontabs.example.com"), connect.CheckCRDNames("crd", o.names), targetErr,
+		voice.Problem(o.CAFile == "", "no CA: give the file with --ca-file; a Service's certificate is not from a CA of the system"),
+		checkReviewVersions(o.reviewVersions), connect.CheckAddress(o.Address),
+		voice.Problem(o.timeout <= 0, "no time to wait: write --timeout 2m")); err != nil {
 		return voice.Usage(err, "")
 	}
 	api, err := o.Cluster.Client(p, "")

@@ -19,7 +19,7 @@ func NewCerts(p *voice.Program) *cobra.Command {
 	cmd := voice.NewGroup("certs", "Manage the certificates of webhookd without cert-manager",
 		`Manage the certificates of webhookd in Secrets, without cert-manager. See docs/how-to/protect-the-connection.md.`)
 	cmd.Hidden = true // the chart\'s Job calls it
-	cmd.AddCommand(newCertsEnsureCommand(p))
+	cmd.AddCommand(newEnsure(p))
 	return cmd
 }
 
@@ -34,7 +34,7 @@ type ensureOptions struct {
 	timeout time.Duration
 }
 
-func newCertsEnsureCommand(p *voice.Program) *cobra.Command {
+func newEnsure(p *voice.Program) *cobra.Command {
 	var o ensureOptions
 	cmd := &cobra.Command{
 		Use:   "ensure --secret NAMESPACE/NAME --service NAMESPACE/NAME [--crd NAME...]",
@@ -61,7 +61,6 @@ not exist: create them beforehand, empty and of type Opaque. An upgrade does not
 		RunE: func(cmd *cobra.Command, _ []string) error { return runEnsure(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&o.secret, "secret", "", "Secret that webhookd serves from, as `[NAMESPACE/]NAME`")
 	o.AddService(flags, "Service of webhookd")
 	flags.StringArrayVar(&o.names, "crd", nil, "CRD that points at the Service, as `PLURAL.GROUP`; may be given more than once")
@@ -82,7 +81,7 @@ not exist: create them beforehand, empty and of type Opaque. An upgrade does not
 const maxEnsure = 5 * time.Minute
 
 func runEnsure(ctx context.Context, p *voice.Program, o *ensureOptions) error {
-	var secretErr, serviceErr, timeoutErr error
+	var secretErr error
 	name, err := o.Cluster.Qualified(o.secret)
 	secret, notSecret := crdwire.ParseService(name) // a Secret has the same form
 	switch {
@@ -95,10 +94,8 @@ func runEnsure(ctx context.Context, p *voice.Program, o *ensureOptions) error {
 	}
 	o.Port, o.Path = crdwire.DefaultPort, crdwire.DefaultPath
 	target, serviceErr := o.Target()
-	if o.timeout <= 0 || o.timeout > maxEnsure {
-		timeoutErr = fmt.Errorf("--timeout %s: write more than 0s and at most %s", o.timeout, maxEnsure)
-	}
-	if err := errors.Join(secretErr, serviceErr, connect.CheckCRDNames("crd", o.names), o.policy.Check(), timeoutErr); err != nil {
+	if err := errors.Join(secretErr, serviceErr, connect.CheckCRDNames("crd", o.names), o.policy.Check(),
+		voice.Problem(o.timeout <= 0 || o.timeout > maxEnsure, "--timeout %s: write more than 0s and at most %s", o.timeout, maxEnsure)); err != nil {
 		return voice.Usage(err, "")
 	}
 	api, err := o.Cluster.Client(p, "")

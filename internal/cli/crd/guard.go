@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 )
 
-func newCRDGuardCommand(p *voice.Program) *cobra.Command {
+func newGuard(p *voice.Program) *cobra.Command {
 	cmd := voice.NewGroup("guard", "Print admission policies for the kinds of CRDs",
 		`Print admission policies for the kinds of CRDs. One keeps clients from changing the values that webhookd keeps in
 annotations, another refuses objects that cannot be converted, and the third keeps spec.conversion of the CRDs. The API
@@ -23,23 +23,12 @@ server enforces them by itself. Each policy comes with its binding, as YAML for 
 The chart has the same policies: keptValues and conversionGuard.
 
 docs/explanation/security.md explains the purpose and the cost of each policy.`)
-	cmd.AddCommand(newCRDGuardAnnotationsCommand(p), newCRDGuardConvertibleCommand(p), newCRDGuardConversionCommand(p))
+	cmd.AddCommand(newGuardAnnotations(p), newGuardConvertible(p), newGuardConversion(p))
 	return cmd
 }
 
-// guardOptions are the flags of crd guard.
-type guardOptions struct {
-	connect.TargetFlags
-
-	files      []string
-	names      []string
-	mode       string
-	allowGroup string
-}
-
-func newCRDGuardAnnotationsCommand(p *voice.Program) *cobra.Command {
-	var o guardOptions
-	cmd := &cobra.Command{
+func newGuardAnnotations(p *voice.Program) *cobra.Command {
+	return newPolicy(p, &cobra.Command{
 		Use:   "annotations [FILE...] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
 		Short: "Print the policies that protect kept values",
 		Long: `Print the policies that keep clients from changing the annotations and labels in which webhookd keeps values of other
@@ -57,20 +46,15 @@ annotations of a version that the CRD no longer has.
 		Example: `  webhookd crd guard annotations -f crd.yaml | kubectl apply -f -
   webhookd crd guard annotations -f crds/ --mode restore --allow-group system:serviceaccounts:velero
   kubectl get crds -o yaml | webhookd crd guard annotations -f - --service webhookd/webhookd`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runGuard(cmd.Context(), p, &o, "%s has one version: there are no kept values to protect", crdguard.Annotations)
-		},
-	}
-	o.add(cmd)
-	o.addMode(cmd, "validate refuses a request that changes a kept value, restore puts the value back",
-		"change kept values, such as that of a backup's ServiceAccount")
-	o.Cluster.Add(cmd.Flags())
-	return cmd
+	}, policy{
+		render: crdguard.Annotations, nothing: "%s has one version: there are no kept values to protect",
+		modes: "validate refuses a request that changes a kept value, restore puts the value back",
+		may:   "change kept values, such as that of a backup's ServiceAccount",
+	})
 }
 
-func newCRDGuardConvertibleCommand(p *voice.Program) *cobra.Command {
-	var o guardOptions
-	cmd := &cobra.Command{
+func newGuardConvertible(p *voice.Program) *cobra.Command {
+	return newPolicy(p, &cobra.Command{
 		Use:   "convertible [FILE...] [--crd NAME...] [--service NAMESPACE/NAME]",
 		Short: "Print the policies that refuse objects that cannot be converted",
 		Long: `Print the policies that refuse to write an object that cannot be converted from the storage version to every other served
@@ -88,20 +72,15 @@ of the CRD change.
 ` + guardInput,
 		Example: `  webhookd crd guard convertible -f crd.yaml | kubectl apply -f -
   webhookd crd guard convertible --crd crontabs.example.com --context staging | kubectl --context staging apply -f -`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runGuard(cmd.Context(), p, &o, "%s serves one version: there is nothing to convert",
-				func(crd *crdwire.CRD, _ crdguard.Options) ([]byte, error) { return crdguard.Convertible(crd) })
-		},
-	}
-	o.add(cmd)
-	o.Cluster.Add(cmd.Flags())
-	return cmd
+	}, policy{
+		render:  func(crd *crdwire.CRD, _ crdguard.Options) ([]byte, error) { return crdguard.Convertible(crd) },
+		nothing: "%s serves one version: there is nothing to convert",
+	})
 }
 
-func newCRDGuardConversionCommand(p *voice.Program) *cobra.Command {
-	var o guardOptions
-	cmd := &cobra.Command{
-		Use:   "conversion [-f FILE] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
+func newGuardConversion(p *voice.Program) *cobra.Command {
+	return newPolicy(p, &cobra.Command{
+		Use:   "conversion [FILE...] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
 		Short: "Print the policies that protect spec.conversion",
 		Long: `Print the policies that keep updates of a CRD from dropping spec.conversion, pointing it at another Service, port, path or
 URL, or removing the CA from caBundle, while more than one version is served or stored. Without conversion, the API server
@@ -117,16 +96,11 @@ with crd wire, and print and apply its policy first. To remove the webhook, dele
 ` + guardInput,
 		Example: `  webhookd crd guard conversion --service webhookd/webhookd | kubectl apply -f -
   webhookd crd guard conversion -f crds/ --mode restore --allow-group system:serviceaccounts:webhookd`,
-		Args: voice.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runGuard(cmd.Context(), p, &o, "", crdguard.Conversion) // each CRD has a policy
-		},
-	}
-	o.add(cmd)
-	o.addMode(cmd, "validate refuses an update that damages spec.conversion, restore puts spec.conversion back",
-		"change spec.conversion, such as that of a ServiceAccount")
-	o.Cluster.Add(cmd.Flags())
-	return cmd
+	}, policy{ // each CRD has one
+		render: crdguard.Conversion,
+		modes:  "validate refuses an update that damages spec.conversion, restore puts spec.conversion back",
+		may:    "change spec.conversion, such as that of a ServiceAccount",
+	})
 }
 
 // guardInput is the part of the help that says where the CRDs come from.
@@ -135,48 +109,69 @@ const guardInput = `The CRDs come from files. Without -f they come from a cluste
 RBAC, without -f: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [get] with --crd, and
 resourceNames [the CRDs]; verbs [list] without --crd.`
 
-// add adds the flags that select CRDs.
-func (o *guardOptions) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once;\nsame as an argument (default those of the API server)")
-	voice.FilesAfter(cmd, "filename")
-	flags.StringArrayVar(&o.names, "crd", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
-	o.AddService(flags, "only CRDs that point at this Service")
+// A policy is what crd guard prints for a CRD.
+type policy struct {
+	render func(*crdwire.CRD, crdguard.Options) ([]byte, error)
+	// nothing is the message about a CRD for which nothing is rendered.
+	nothing string
+	// modes and may say in the help what the modes do, and what the group may do. They are empty for
+	// a policy that does not look at what a request changes.
+	modes, may string
 }
 
-// addMode adds the flags of the policies that look at what a request changes. The usage says what
-// the modes do, and what the group may do.
-func (o *guardOptions) addMode(cmd *cobra.Command, modes, may string) {
+// guardOptions are the flags of crd guard.
+type guardOptions struct {
+	connect.TargetFlags
+
+	files, names     []string
+	mode, allowGroup string
+}
+
+// newPolicy makes cmd the command that prints a policy.
+func newPolicy(p *voice.Program, cmd *cobra.Command, what policy) *cobra.Command {
+	var o guardOptions
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), p, what) }
 	flags := cmd.Flags()
-	flags.StringVar(&o.mode, "mode", string(crdguard.Validate), "`mode`: "+modes)
-	voice.Offer(cmd, "mode", string(crdguard.Validate), string(crdguard.Restore))
-	flags.StringVar(&o.allowGroup, "allow-group", "", "`group` of users who may "+may+" (default none)")
+	addFiles(cmd, &o.files)
+	flags.StringArrayVar(&o.names, "crd", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
+	o.AddService(flags, "only CRDs that point at this Service")
+	if what.modes != "" {
+		flags.StringVar(&o.mode, "mode", string(crdguard.Validate), "`mode`: "+what.modes)
+		voice.Offer(cmd, "mode", string(crdguard.Validate), string(crdguard.Restore))
+		flags.StringVar(&o.allowGroup, "allow-group", "", "`group` of users who may "+what.may+" (default none)")
+	}
+	o.Cluster.Add(flags)
+	return cmd
 }
 
 // check reports everything that is wrong with the flags, and returns the Service.
 func (o *guardOptions) check() (crdwire.Target, error) {
-	var whichErr, modeErr error
 	service, serviceErr := o.OptionalService()
-	if len(o.files) == 0 && len(o.names) == 0 && o.Service == "" {
-		whichErr = errors.New("no CRDs: name files, or select CRDs of a cluster with --crd or --service")
-	}
-	if mode := crdguard.Mode(o.mode); mode != "" && mode != crdguard.Validate && mode != crdguard.Restore {
-		modeErr = fmt.Errorf("--mode %q: must be validate or restore", o.mode)
-	}
-	return service, errors.Join(whichErr, connect.CheckCRDNames("crd", o.names), serviceErr, modeErr)
+	mode := crdguard.Mode(o.mode)
+	return service, errors.Join(
+		voice.Problem(len(o.files) == 0 && len(o.names) == 0 && o.Service == "", "no CRDs: name files, or select CRDs of a cluster with --crd or --service"),
+		connect.CheckCRDNames("crd", o.names), serviceErr,
+		voice.Problem(mode != "" && mode != crdguard.Validate && mode != crdguard.Restore, "--mode %q: must be validate or restore", o.mode))
 }
 
-// crdGuard prints the policies that render returns for each CRD. For a CRD without any it prints
-// the message nothing.
-func runGuard(ctx context.Context, p *voice.Program, o *guardOptions, nothing string, render func(*crdwire.CRD, crdguard.Options) ([]byte, error)) error {
+// run prints the policies of the CRDs.
+func (o *guardOptions) run(ctx context.Context, p *voice.Program, what policy) error {
 	service, err := o.check()
 	if err != nil {
 		return voice.Usage(err, "")
 	}
-	crds, err := guardedCRDs(ctx, p, o, service)
+	crds, _, err := readCRDs(ctx, p, &o.Cluster, o.files, o.names, nil)
 	if err != nil {
 		return err
+	}
+	if o.Service != "" {
+		crds = slices.DeleteFunc(crds, func(crd *crdwire.CRD) bool {
+			target, is := crdwire.TargetOf(crd)
+			return !is || !target.Same(service)
+		})
+		if len(crds) == 0 {
+			return fmt.Errorf("%s: no CRD here points at this Service", o.Service)
+		}
 	}
 	var policies [][]byte
 	var without []string
@@ -186,7 +181,7 @@ func runGuard(ctx context.Context, p *voice.Program, o *guardOptions, nothing st
 		if target, is := crdwire.TargetOf(crd); is {
 			guard.Webhook = target.Address()
 		}
-		text, err := render(crd, guard)
+		text, err := what.render(crd, guard)
 		problems = append(problems, err)
 		switch {
 		case len(text) > 0:
@@ -202,23 +197,7 @@ func runGuard(ctx context.Context, p *voice.Program, o *guardOptions, nothing st
 		return fmt.Errorf("cannot write the policies: %w", err)
 	}
 	for _, name := range without {
-		p.Note(nothing, name)
+		p.Note(what.nothing, name)
 	}
 	return nil
-}
-
-// guardedCRDs returns the CRDs that the flags select, from files or from the API server.
-func guardedCRDs(ctx context.Context, p *voice.Program, o *guardOptions, service crdwire.Target) ([]*crdwire.CRD, error) {
-	crds, _, err := readCRDs(ctx, p, &o.Cluster, o.files, o.names, nil)
-	if err != nil || o.Service == "" {
-		return crds, err
-	}
-	crds = slices.DeleteFunc(crds, func(crd *crdwire.CRD) bool {
-		target, is := crdwire.TargetOf(crd)
-		return !is || !target.Same(service)
-	})
-	if len(crds) == 0 {
-		return nil, fmt.Errorf("%s: no CRD here points at this Service", o.Service)
-	}
-	return crds, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -70,7 +69,6 @@ delete]. If a policy of crd guard protects kept values, be a member of its --all
 		RunE: func(cmd *cobra.Command, args []string) error { return runMigrate(cmd.Context(), p, &o, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&o.goal.To, "to", "", "`version` to store objects in (default the storage version)")
 	flags.StringSliceVar(&o.goal.Remove, "remove", nil, "`version` to remove; may be given more than once")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and try the writes, and change nothing")
@@ -84,37 +82,37 @@ delete]. If a policy of crd guard protects kept values, be a member of its --all
 }
 
 func runMigrate(ctx context.Context, p *voice.Program, o *migrateOptions, name string) error {
-	var rateErr, settleErr error
-	if o.perSecond <= 0 {
-		rateErr = fmt.Errorf("no writes, write a number above 0: --writes-per-second %g", o.perSecond)
-	}
-	if o.settle < 0 {
-		settleErr = fmt.Errorf("--settle %s: not a time to wait", o.settle)
-	}
-	if err := errors.Join(connect.CheckCRDNames("", []string{name}), rateErr, settleErr); err != nil {
+	if err := errors.Join(connect.CheckCRDNames("", []string{name}),
+		voice.Problem(o.perSecond <= 0, "no writes, write a number above 0: --writes-per-second %g", o.perSecond),
+		voice.Problem(o.settle < 0, "--settle %s: not a time to wait", o.settle)); err != nil {
 		return voice.Usage(err, "")
 	}
 	api, err := o.cluster.Client(p, "")
 	if err != nil {
 		return err
 	}
-	progress := &passProgress{out: p.Stderr, name: name}
+	progress := voice.NewProgress(p.Stderr, name)
 	options := migrate.Options{
-		WritesPerSecond: o.perSecond, Settle: o.settle, ControllerPatience: 5 * time.Minute, Progress: progress.show,
+		WritesPerSecond: o.perSecond, Settle: o.settle, ControllerPatience: 5 * time.Minute, Progress: progress.Listed,
 		Log: func(format string, args ...any) {
-			progress.clear()
+			progress.Clear()
 			p.Note(format, args...)
 		},
 		Confirm: func(step migrate.Step, writers []string) error {
-			progress.clear()
+			progress.Clear()
 			return confirm(ctx, p, o, step, writers)
 		},
 	}
 	report, err := migrate.Look(ctx, api, name, o.goal, options, o.dryRun)
-	progress.clear()
+	progress.Clear()
 	if report != nil {
 		writePlan(p, report)
-		noteUnknown(p, report, o.goal.Remove)
+		for _, version := range o.goal.Remove { // nothing is left of one without a trace, or it is spelled wrong
+			has := slices.ContainsFunc(report.State.Versions, func(v migrate.Version) bool { return v.Name == version })
+			if !has && report.State.Survey.Managers[version] == nil {
+				p.Note("neither the CRD nor managedFields have a version %s: %s", version, name)
+			}
+		}
 	}
 	if err != nil || o.dryRun {
 		return err
@@ -123,33 +121,15 @@ func runMigrate(ctx context.Context, p *voice.Program, o *migrateOptions, name s
 		p.Note("an API server without --request-timeout gives a request %s, and may store an object in another version until then: --settle %s", requestTimeout, o.settle)
 	}
 	if err := migrate.Run(ctx, api, name, o.goal, options); err != nil {
-		progress.clear()
+		progress.Clear()
 		return err
 	}
-	noteMigrated(p, name, report, &o.goal)
-	return nil
-}
-
-// noteUnknown names versions to remove of which there is no trace: nothing is left of them, or they
-// are spelled wrong.
-func noteUnknown(p *voice.Program, r *migrate.Report, removed []string) {
-	for _, version := range removed {
-		has := slices.ContainsFunc(r.State.Versions, func(v migrate.Version) bool { return v.Name == version })
-		if !has && r.State.Survey.Managers[version] == nil {
-			p.Note("neither the CRD nor managedFields have a version %s: %s", version, r.Name)
-		}
-	}
-}
-
-// noteMigrated says that all is done, and what is left to the user.
-func noteMigrated(p *voice.Program, name string, report *migrate.Report, goal *migrate.Goal) {
 	p.Note("%s: all objects are stored in one version, and nothing names a version that is gone", name)
-	if len(goal.Remove) == 0 || len(report.Steps) == 0 {
-		return
+	if len(o.goal.Remove) > 0 && len(report.Steps) > 0 {
+		p.Note("to do by hand: remove %s from the CRD where it comes from, then from webhookd's rules and its copy of the CRD; print policies", strings.Join(o.goal.Remove, ", "))
+		p.Note("of webhookd crd guard again. With one version left, the CRD needs no webhook: set spec.conversion to strategy: None")
 	}
-	removed := strings.Join(goal.Remove, ", ")
-	p.Note("to do by hand: remove %s from the CRD where it comes from, then from webhookd's rules and its copy of the CRD; print policies", removed)
-	p.Note("of webhookd crd guard again. With one version left, the CRD needs no webhook: set spec.conversion to strategy: None")
+	return nil
 }
 
 // confirm asks whether to take a step.
@@ -190,17 +170,7 @@ func writePlan(p *voice.Program, r *migrate.Report) {
 	fmt.Fprintf(p.Stdout, "%s (%s): %s\n", r.Name, r.Kind, voice.Count(objects, "object"))
 	versions := make([]string, len(r.State.Versions))
 	for i, v := range r.State.Versions {
-		notes := []string{}
-		if !v.Served {
-			notes = append(notes, "not served")
-		}
-		if v.Storage {
-			notes = append(notes, "storage")
-		}
-		versions[i] = v.Name
-		if len(notes) > 0 {
-			versions[i] += " (" + strings.Join(notes, ", ") + ")"
-		}
+		versions[i] = withNotes(v.Name, when(!v.Served, "not served"), when(v.Storage, "storage"))
 	}
 	line("versions", "%s", strings.Join(versions, ", "))
 	line("stored in", "%s", strings.Join(r.State.Stored, ", "))
@@ -209,39 +179,9 @@ func writePlan(p *voice.Program, r *migrate.Report) {
 		line("kept values", "of %s: in %s", label, voice.Count(r.State.Survey.Leftovers[label], "object"))
 	}
 	for i, step := range r.Steps {
-		asks := ""
-		switch {
-		case step.ByHand:
-			asks = " (by hand)"
-		case step.Warning != "":
-			asks = " (asks first)"
-		}
-		line(fmt.Sprintf("step %d", i+1), "%s%s", step.Why, asks)
+		line(fmt.Sprintf("step %d", i+1), "%s", withNotes(step.Why, when(step.ByHand, "by hand"), when(!step.ByHand && step.Warning != "", "asks first")))
 	}
 	if len(r.Steps) == 0 {
 		line("steps", "none: nothing is left to do")
 	}
-}
-
-// A passProgress is the progress of one pass over objects after the other.
-type passProgress struct {
-	out  io.Writer
-	name string
-	now  *voice.Progress
-	done int
-}
-
-func (p *passProgress) show(done int, left int64) {
-	if p.now == nil || done <= p.done {
-		p.now = voice.NewProgress(p.out, p.name)
-	}
-	p.done = done
-	p.now.Listed(done, left)
-}
-
-func (p *passProgress) clear() {
-	if p.now != nil {
-		p.now.Clear()
-	}
-	p.now = nil
 }

@@ -18,7 +18,7 @@ type releaseOptions struct {
 	names []string
 }
 
-func newCRDReleaseCommand(p *voice.Program) *cobra.Command {
+func newRelease(p *voice.Program) *cobra.Command {
 	var o releaseOptions
 	cmd := &cobra.Command{
 		Use:    "release [--crd NAME...] [--service NAMESPACE/NAME]",
@@ -38,7 +38,6 @@ RBAC: ` + crdRule("get") + ` Without --crd: verbs [list], and no resourceNames.`
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRelease(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringArrayVar(&o.names, "crd", nil, "CRD to check, as `PLURAL.GROUP`; may be given more than once (default all)")
 	o.AddService(flags, "Service to be removed")
 	o.Cluster.Add(flags)
@@ -47,10 +46,8 @@ RBAC: ` + crdRule("get") + ` Without --crd: verbs [list], and no resourceNames.`
 
 func runRelease(ctx context.Context, p *voice.Program, o *releaseOptions) error {
 	target, err := o.OptionalService()
-	if o.Service == "" && len(o.names) == 0 {
-		err = errors.New("nothing to look for: give the Service with --service, or CRDs with --crd")
-	}
-	if err := errors.Join(err, connect.CheckCRDNames("crd", o.names)); err != nil {
+	if err := errors.Join(err, voice.Problem(o.Service == "" && len(o.names) == 0, "nothing to look for: give the Service with --service, or CRDs with --crd"),
+		connect.CheckCRDNames("crd", o.names)); err != nil {
 		return voice.Usage(err, "")
 	}
 	api, err := o.Cluster.Client(p, "")

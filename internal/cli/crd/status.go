@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +16,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 type statusOptions struct {
@@ -32,7 +29,7 @@ type statusOptions struct {
 	usage  bool
 }
 
-func newCRDStatusCommand(p *voice.Program) *cobra.Command {
+func newStatus(p *voice.Program) *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status [FILE...] [--service NAMESPACE/NAME] [--address HOST:PORT] [--rules PATH --crds PATH]",
@@ -68,9 +65,7 @@ resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]. ` + xrdRu
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once;\nsame as an argument (default those of the API server)")
-	voice.FilesAfter(cmd, "filename")
+	addFiles(cmd, &o.files)
 	o.AddService(flags, "judge only CRDs that point at this Service")
 	o.AddAddress(flags)
 	o.ruled.Add(flags)
@@ -86,15 +81,12 @@ resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]. ` + xrdRu
 func (o *statusOptions) check() (crdwire.StatusOptions, error) {
 	s := crdwire.StatusOptions{Address: o.Address, Dial: o.Address != "", Now: time.Now()}
 	var serviceErr error
-	outputErr := voice.CheckOutput(o.output, "text", "json")
 	s.Service, serviceErr = o.OptionalService()
-	if o.usage && (len(o.names) == 0 || len(o.files) > 0) {
-		outputErr = errors.Join(outputErr, errors.New("--usage lists objects of a cluster: give the CRDs with --name, and no files"))
-	}
-	if len(o.ruled.Rules) == 0 && len(o.ruled.CRDs) > 0 {
-		outputErr = errors.Join(outputErr, errors.New("--crds has the schemas for --rules: to look at one CRD, give its --name, or its file with --filename"))
-	}
-	return s, errors.Join(serviceErr, outputErr, o.ruled.Check(o.files...), connect.CheckCRDNames("name", o.names), connect.CheckAddress(o.Address))
+	return s, errors.Join(serviceErr, voice.CheckOutput(o.output, "text", "json"),
+		voice.Problem(o.usage && (len(o.names) == 0 || len(o.files) > 0), "--usage lists objects of a cluster: give the CRDs with --name, and no files"),
+		voice.Problem(len(o.ruled.Rules) == 0 && len(o.ruled.CRDs) > 0,
+			"--crds has the schemas for --rules: to look at one CRD, give its --name, or its file with --filename"),
+		o.ruled.Check(o.files...), connect.CheckCRDNames("name", o.names), connect.CheckAddress(o.Address))
 }
 
 func runStatus(ctx context.Context, p *voice.Program, o *statusOptions) error {
@@ -166,62 +158,6 @@ func inspect(ctx context.Context, p *voice.Program, o *statusOptions, crds []*cr
 	return report, nil
 }
 
-// readCRDs returns the CRDs of files, or without files those of the API server and its client: the
-// ones with these names, or all. schemas says which CRDs of the API server need their schemas.
-func readCRDs(
-	ctx context.Context, p *voice.Program, from *connect.ClusterFlags, files, names []string, schemas func(name string) bool,
-) (crds []*crdwire.CRD, api *cluster.Client, err error) {
-	var missing []string
-	if len(files) > 0 {
-		crds, err = fileCRDs(ctx, p, files)
-		crds, missing = namedCRDs(crds, names)
-	} else if api, err = from.Client(p, "give files of CRDs with --filename, or "); err == nil {
-		crds, missing, err = crdwire.ReadAllWith(ctx, api, names, schemas)
-	}
-	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("%s: there is no such CRD", strings.Join(missing, ", "))
-	}
-	return crds, api, err
-}
-
-// namedCRDs returns the CRDs with these names, or all if there are none, and the names that are
-// missing.
-func namedCRDs(crds []*crdwire.CRD, names []string) (named []*crdwire.CRD, missing []string) {
-	if len(names) == 0 {
-		return crds, nil
-	}
-	crds = slices.DeleteFunc(crds, func(crd *crdwire.CRD) bool { return !slices.Contains(names, crd.Name) })
-	for _, name := range names {
-		if !slices.ContainsFunc(crds, func(crd *crdwire.CRD) bool { return crd.Name == name }) {
-			missing = append(missing, name)
-		}
-	}
-	return crds, missing
-}
-
-func fileCRDs(ctx context.Context, p *voice.Program, paths []string) ([]*crdwire.CRD, error) {
-	files, err := offline.Read(ctx, p, ruleset.Origin{What: "CRDs", Remedy: "give their file or folder with --filename"}, paths)
-	if err != nil {
-		return nil, voice.Usage(err, "")
-	}
-	var problems []error
-	var crds []*crdwire.CRD
-	for _, f := range files {
-		found, err := crdwire.Parse(f.Text)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", f.Name, err))
-		}
-		crds = append(crds, found...)
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	if len(crds) == 0 {
-		return nil, fmt.Errorf("%s: no %s here", strings.Join(paths, ", "), crdwire.WhatIsRead)
-	}
-	return crds, nil
-}
-
 type statusReport struct {
 	CRDs     []crdStatus `json:"crds"`
 	LeftOut  int         `json:"leftOut"` // with one version and no webhook
@@ -237,8 +173,7 @@ func writeStatus(p *voice.Program, r *statusReport, output string) error {
 	}
 	var out strings.Builder
 	for i := range r.CRDs {
-		writeCRDStatus(&out, &r.CRDs[i].Status)
-		r.CRDs[i].Usage.write(&out)
+		r.CRDs[i].write(&out)
 	}
 	if r.LeftOut > 0 {
 		fmt.Fprintf(&out, "%s with one version and no webhook\n", voice.Count(r.LeftOut, "CRD"))
@@ -248,91 +183,4 @@ func writeStatus(p *voice.Program, r *statusReport, output string) error {
 	}
 	_, err := io.WriteString(p.Stdout, out.String())
 	return err
-}
-
-// statusLine writes a line about a CRD, and no control characters of it to the terminal.
-func statusLine(out io.Writer) func(name, format string, args ...any) {
-	return func(name, format string, args ...any) {
-		fmt.Fprintf(out, "  %-12s %s\n", name, finding.Printable(fmt.Sprintf(format, args...)))
-	}
-}
-
-func writeCRDStatus(out *strings.Builder, s *crdwire.Status) {
-	line := statusLine(out)
-	fmt.Fprintf(out, "%s (%s)\n", s.Name, s.Kind)
-	if s.XRD != "" {
-		line("made of", "XRD %s, by Crossplane", s.XRD)
-	}
-	switch {
-	case s.Service != "":
-		line("converted by", "Service %s", s.Service)
-	case s.URL != "":
-		line("converted by", "%s", s.URL)
-	default:
-		line("converted by", "nothing: strategy %s", s.Strategy)
-	}
-	if len(s.ReviewVersions) > 0 {
-		line("reviews", "%s", strings.Join(s.ReviewVersions, ", "))
-	}
-	for _, cert := range s.CABundle {
-		line("trusts", "%s until %s", cert.Subject, cert.NotAfter.Format(time.RFC3339))
-	}
-	versions := make([]string, len(s.Versions))
-	for i, v := range s.Versions {
-		versions[i] = v.Name + versionNotes(&v)
-	}
-	line("versions", "%s", strings.Join(versions, ", "))
-	for _, v := range s.Versions {
-		if v.DeprecationWarning != "" {
-			line("warning", "%s: %s", v.Name, v.DeprecationWarning)
-		}
-	}
-	if s.Copy != "" {
-		line("compared", "with %s", s.Copy)
-	}
-	if s.Served != nil && len(s.Served.Chain) > 0 {
-		cert := s.Served.Chain[0]
-		line("serves", "%s until %s for %s%s", cert.Subject, cert.NotAfter.Format(time.RFC3339), s.Served.ServerName, servedNotes(s.Served))
-	}
-	if s.Elsewhere {
-		line("not judged", "it points elsewhere")
-	}
-	for _, note := range s.Notes {
-		line("note", "%s", note)
-	}
-	for _, wrong := range s.Findings {
-		line("WRONG", "%s", wrong)
-	}
-}
-
-func versionNotes(v *crdwire.Version) string {
-	var notes []string
-	if !v.Served {
-		notes = append(notes, "not served")
-	}
-	if v.Storage {
-		notes = append(notes, "storage")
-	} else if v.Stored {
-		notes = append(notes, "objects may be stored in it")
-	}
-	if v.Deprecated {
-		notes = append(notes, "deprecated")
-	}
-	if v.Convertible != nil && !*v.Convertible {
-		notes = append(notes, "no converter")
-	}
-	if len(notes) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(notes, ", ") + ")"
-}
-
-func servedNotes(s *crdwire.Served) string {
-	switch {
-	case s.Convertible:
-		return ", verified; test reviews succeed"
-	case s.Verified:
-		return ", verified"
-	}
-	return ", NOT verified"
 }

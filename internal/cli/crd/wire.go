@@ -3,14 +3,12 @@ package crd
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/cli/connect"
+	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
@@ -25,7 +23,7 @@ type wireOptions struct {
 	force          bool
 }
 
-func newCRDWireCommand(p *voice.Program) *cobra.Command {
+func newWire(p *voice.Program) *cobra.Command {
 	var o wireOptions
 	cmd := &cobra.Command{
 		Use:   "wire FILE (--service NAMESPACE/NAME | --url URL) [--ca-file FILE]",
@@ -45,23 +43,15 @@ If a CRD points at another webhook, nothing is printed and the exit code is 1, u
   kubectl get crd crontabs.example.com -o yaml | webhookd crd wire - --service webhookd/webhookd | kubectl apply -f -
   webhookd crd wire crd.yaml --url https://webhookd.example.com/crdconvert --ca-file ca.crt`,
 		Args: voice.OneFile,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			w, err := o.wire(cmd.Flags())
-			if err != nil {
-				return voice.Usage(err, "")
-			}
-			return runWire(p, &o, w)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, p) },
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	flags.StringVarP(&o.file, "filename", "f", "", "`file` with CRDs, - for stdin; same as an argument")
 	o.AddService(flags, "Service of webhookd")
 	o.AddPort(flags)
 	flags.StringVar(&o.url, "url", "", "`URL` of a webhookd outside the cluster, instead of --service")
 	flags.StringVar(&o.CAFile, "ca-file", "", connect.CAFileUsage)
-	flags.StringSliceVar(&o.reviewVersions, "review-versions", []string{"v1"}, "conversionReviewVersions of the CRD, in order of preference: `v1,v1beta1`")
-	voice.Offer(cmd, "review-versions", "v1", "v1beta1")
+	addReviewVersions(cmd, &o.reviewVersions)
 	flags.StringArrayVar(&o.names, "crd", nil, "only this CRD, as `PLURAL.GROUP`; may be given more than once")
 	flags.BoolVar(&o.force, "force", false, "also wire CRDs that point at another webhook")
 	o.Cluster.Add(flags)
@@ -71,10 +61,7 @@ If a CRD points at another webhook, nothing is printed and the exit code is 1, u
 // wire reads the flags, and reports everything that is wrong with them.
 func (o *wireOptions) wire(flags *pflag.FlagSet) (crdwire.WireOptions, error) {
 	w := crdwire.WireOptions{ReviewVersions: o.reviewVersions, Names: o.names, Force: o.force}
-	var fileErr, targetErr, bundleErr error
-	if o.file == "" {
-		fileErr = errors.New("nothing to wire: name the file of a CRD, or - for stdin")
-	}
+	var targetErr, bundleErr error
 	switch {
 	case o.url != "" && o.Service != "":
 		targetErr = errors.New("both a Service and a URL: give --service or --url")
@@ -87,36 +74,21 @@ func (o *wireOptions) wire(flags *pflag.FlagSet) (crdwire.WireOptions, error) {
 		w.Target, targetErr = o.Target()
 	}
 	w.Bundle, bundleErr = o.Bundle()
-	return w, errors.Join(fileErr, targetErr, bundleErr, checkReviewVersions(o.reviewVersions), connect.CheckCRDNames("crd", o.names))
+	return w, errors.Join(voice.Problem(o.file == "", "nothing to wire: name the file of a CRD, or - for stdin"), targetErr, bundleErr, checkReviewVersions(o.reviewVersions), connect.CheckCRDNames("crd", o.names))
 }
 
-func checkReviewVersions(versions []string) error {
-	if len(versions) == 0 {
-		return errors.New("no version of ConversionReview: write --review-versions v1")
-	}
-	for i, v := range versions {
-		if v != "v1" && v != "v1beta1" || slices.Contains(versions[:i], v) {
-			return fmt.Errorf("--review-versions %q: not a version of ConversionReview, write v1 or v1beta1, each once", v)
-		}
-	}
-	return nil
-}
-
-func runWire(p *voice.Program, o *wireOptions, w crdwire.WireOptions) error {
-	var err error
-	name, text := o.file, []byte(nil)
-	if name == "-" {
-		name = "stdin"
-		text, err = io.ReadAll(p.Stdin)
-	} else {
-		text, err = os.ReadFile(name) //nolint:gosec // the user's own file
-	}
+func (o *wireOptions) run(cmd *cobra.Command, p *voice.Program) error {
+	w, err := o.wire(cmd.Flags())
 	if err != nil {
-		return voice.Usage(ruleset.Origin{What: "CRDs", Remedy: "give their file with --filename"}.Unread(name, err), "")
+		return voice.Usage(err, "")
+	}
+	text, err := offline.ReadFile(p, ruleset.Origin{What: "CRDs", Remedy: "give their file with --filename"}, o.file)
+	if err != nil {
+		return err
 	}
 	result, wired, err := crdwire.Wire(text, w)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", offline.NamesOf([]string{o.file}), err)
 	}
 	if _, err := p.Stdout.Write(result); err != nil {
 		return fmt.Errorf("cannot write the CRDs: %w", err)

@@ -45,7 +45,6 @@ do not return, since an edit at another version replaced them. Values are printe
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	o.ruled.Add(flags)
 	flags.StringVar(&o.version, "version", "", "only the kept values of this `version` (default all)")
 	voice.AddOutput(cmd, &o.output, "text", "json")

@@ -87,7 +87,6 @@ in its namespace.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	o.ruled.Add(flags)
 	flags.Lookup("rules").Usage += "; same as an argument"
 	voice.FilesAfter(cmd, "rules")

@@ -65,7 +65,6 @@ webhookd compare --server tests a running webhook of any author.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.SortFlags = false
 	o.ruled.Add(flags)
 	flags.Lookup("rules").Usage += "; same as an argument"
 	voice.FilesAfter(cmd, "rules")

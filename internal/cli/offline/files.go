@@ -98,6 +98,15 @@ func Read(ctx context.Context, p *voice.Program, from ruleset.Origin, paths []st
 	return Once(files), voice.Usage(errors.Join(problems...), "")
 }
 
+// ReadFile reads a named file, or stdin.
+func ReadFile(p *voice.Program, from ruleset.Origin, name string) ([]byte, error) {
+	if name == Stdin {
+		return ReadStdin(p, from)
+	}
+	text, err := os.ReadFile(name) //nolint:gosec // the user's own file
+	return text, voice.Usage(from.Unread(name, err), "")
+}
+
 // ReadStdin reads all of stdin. Errors call it stdin, whatever the file's name.
 func ReadStdin(p *voice.Program, from ruleset.Origin) ([]byte, error) {
 	text, err := io.ReadAll(p.Stdin)

@@ -46,7 +46,6 @@ version. --probe posts test reviews instead of files. webhookd compare -f FILE p
 			return run(cmd.Context(), p, &ruled, remote.files)
 		},
 	}
-	cmd.Flags().SortFlags = false
 	ruled.Add(cmd.Flags())
 	remote.add(cmd.Flags())
 	voice.FilesAfter(cmd, "filename")

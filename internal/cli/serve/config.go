@@ -26,7 +26,6 @@ and a certificate is not required.`,
 		Args: voice.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return printConfig(p, cmd, output) },
 	}
-	cmd.Flags().SortFlags = false
 	voice.AddOutput(cmd, &output, "text", "yaml")
 	config.Flags(cmd.Flags())
 	offerChoices(cmd)

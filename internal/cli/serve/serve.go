@@ -46,7 +46,6 @@ drain-delay is 0.`,
 		Args: voice.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), p, cmd) },
 	}
-	cmd.Flags().SortFlags = false
 	config.Flags(cmd.Flags())
 	offerChoices(cmd)
 	return cmd

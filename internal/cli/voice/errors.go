@@ -30,6 +30,14 @@ func Hint(err error, hint string) error { return hintError{err, hint} }
 // joined to it.
 var ErrReported = errors.New("failed")
 
+// Problem returns an error if there is one, so that all problems of a command line are joined.
+func Problem(is bool, format string, args ...any) error {
+	if !is {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
 // Usage makes err a usageError with a hint, which may be empty. It returns nil for nil.
 func Usage(err error, hint string) error {
 	if err == nil {

@@ -24,17 +24,23 @@ type Progress struct {
 	begin time.Time
 	last  time.Time
 	shown bool // on a terminal
+	done  int  // of a list
 }
 
 // NewProgress begins what has a name.
 func NewProgress(out io.Writer, name string) *Progress {
-	p := &Progress{out: out, name: name, begin: time.Now()}
+	p := &Progress{out: out, name: name}
 	if IsTerminal(out) {
 		p.width = widthOf(out)
-	} else {
+	}
+	p.restart()
+	return p
+}
+
+func (p *Progress) restart() {
+	if p.begin = time.Now(); p.width == 0 {
 		p.last = p.begin
 	}
-	return p
 }
 
 // Show says that so many are done, such as objects. A total of 0 is unknown. More is what else
@@ -72,6 +78,10 @@ func (p *Progress) Listed(done int, left int64) {
 	if left >= 0 {
 		total = uint64(done) + uint64(left) //nolint:gosec // counts
 	}
+	if done <= p.done {
+		p.restart() // it is another list
+	}
+	p.done = done
 	p.Show(uint64(done), total, "object", p.rate(uint64(done))) //nolint:gosec // counts
 }
 

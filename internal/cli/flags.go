@@ -28,29 +28,21 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if want, ok := wanted(invalid.GetFlag().Value.Type()); ok {
-			return voice.Usage(fmt.Errorf("%s: --%s %q", want, invalid.GetFlag().Name, invalid.GetValue()), "")
+		wanted := map[string]string{
+			"bool":     "not a boolean, write true or false",
+			"duration": "not a duration, write a number with a unit, such as 30s or 2m",
+			"when":     "not a choice, write auto, always or never",
+			"int":      "not a whole number, write digits only",
+			"uint64":   "not a whole number, write digits only",
+		}[invalid.GetFlag().Value.Type()]
+		if wanted != "" {
+			return voice.Usage(fmt.Errorf("%s: --%s %q", wanted, invalid.GetFlag().Name, invalid.GetValue()), "")
 		}
 	}
 	return voice.Usage(err, hint)
 }
 
-// wanted says what is wrong with a value that is not of flagType, and what to write instead.
-func wanted(flagType string) (string, bool) {
-	switch flagType {
-	case "bool":
-		return "not a boolean, write true or false", true
-	case "duration":
-		return "not a duration, write a number with a unit, such as 30s or 2m", true
-	case "when":
-		return "not a choice, write auto, always or never", true
-	case "int", "uint64":
-		return "not a whole number, write digits only", true
-	}
-	return "", false
-}
-
-// aliasCRDs makes --crd and --crds the same flag of every command that has one of them.
+// aliasCRDs makes --crd and --crds the same flag of a command that has one of them.
 func aliasCRDs(cmd *cobra.Command) {
 	for alias, name := range map[string]string{"crds": "crd", "crd": "crds"} {
 		if cmd.Flags().Lookup(name) == nil {
@@ -62,9 +54,6 @@ func aliasCRDs(cmd *cobra.Command) {
 			}
 			return pflag.NormalizedName(given)
 		})
-		break
-	}
-	for _, sub := range cmd.Commands() {
-		aliasCRDs(sub)
+		return
 	}
 }

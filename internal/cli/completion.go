@@ -24,8 +24,7 @@ type namedKind struct {
 	versions  []string
 }
 
-// completeNames registers the names of kinds, CRDs, versions and contexts for the flags of cmd and
-// of the commands below.
+// completeNames registers the names of kinds, CRDs, versions and contexts for the flags of cmd.
 func completeNames(p *voice.Program, cmd *cobra.Command) {
 	for flag, of := range map[string]func(namedKind) []string{
 		"to":      func(k namedKind) []string { return k.versions },
@@ -35,10 +34,6 @@ func completeNames(p *voice.Program, cmd *cobra.Command) {
 		"name":    func(k namedKind) []string { return []string{k.crd} },
 		"crd":     func(k namedKind) []string { return []string{k.crd} },
 	} {
-		f := cmd.LocalNonPersistentFlags().Lookup(flag)
-		if f == nil || f.Value.Type() == "bool" {
-			continue
-		}
 		offerBy(cmd, flag, func(cmd *cobra.Command, args []string) []string {
 			seen := map[string]bool{}
 			for _, kind := range namedKinds(p, cmd, args) {
@@ -49,51 +44,39 @@ func completeNames(p *voice.Program, cmd *cobra.Command) {
 			return slices.Sorted(maps.Keys(seen))
 		})
 	}
-	if cmd.LocalNonPersistentFlags().Lookup("context") != nil {
-		offerBy(cmd, "context", func(cmd *cobra.Command, _ []string) []string {
-			named := clusterOf(cmd)
-			return named.Contexts()
-		})
-	}
-	for _, sub := range cmd.Commands() {
-		completeNames(p, sub)
-	}
+	offerBy(cmd, "context", func(cmd *cobra.Command, _ []string) []string {
+		named := clusterOf(cmd)
+		return named.Contexts()
+	})
 }
 
-// namedKinds returns the kinds of the files that the command line names so far, and those that are
-// compiled in, or if there are none, of the cluster.
+// namedKinds returns the kinds of the files that the command line names so far, or if there are
+// none, of the cluster, and those that are compiled in.
 func namedKinds(p *voice.Program, cmd *cobra.Command, args []string) []namedKind {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer cancel()
-	var kinds []namedKind
-	var files []ruleset.File
+	var crds []*crdwire.CRD
 	for _, path := range slices.Concat(pathsOf(cmd), args) {
-		if path != offline.Stdin {
-			found, _ := ruleset.Read(ctx, ruleset.ReaderForVerbs(), ruleset.Origin{}, path) // what can be read
-			files = append(files, found...)
+		if path == offline.Stdin {
+			continue
+		}
+		files, _ := ruleset.Read(ctx, ruleset.ReaderForVerbs(), ruleset.Origin{}, path) // what can be read
+		for _, file := range files {
+			found, _ := crdwire.Parse(file.Text)
+			crds = append(crds, found...)
 		}
 	}
-	crds, _ := ruleset.ParseCRDs(ctx, files)
-	for _, crd := range crds {
-		kind := namedKind{crd: crd.Name, kind: crd.GroupKind().String()}
-		for _, v := range crd.Versions {
-			kind.versions = append(kind.versions, v.Name)
+	if len(crds) == 0 && cmd.Flags().Lookup("kubeconfig") != nil {
+		named := clusterOf(cmd)
+		if api, err := named.Client(p, ""); err == nil {
+			crds, _, _ = crdwire.ReadAll(ctx, api, nil) // a cluster that does not answer has no names
 		}
-		kinds = append(kinds, kind)
 	}
+	var kinds []namedKind
 	for _, kind := range p.Compiled.Kinds {
 		kinds = append(kinds, namedKind{kind: kind.Name(), versions: kind.Versions})
 	}
-	if len(crds) > 0 || cmd.Flags().Lookup("kubeconfig") == nil {
-		return kinds
-	}
-	named := clusterOf(cmd)
-	api, err := named.Client(p, "")
-	if err != nil {
-		return kinds
-	}
-	live, _, _ := crdwire.ReadAll(ctx, api, nil) // a cluster that does not answer has no names
-	for _, crd := range live {
+	for _, crd := range crds {
 		kind := namedKind{crd: crd.Name, kind: crd.Spec.Names.Kind + "." + crd.Spec.Group}
 		for _, v := range crd.Spec.Versions {
 			kind.versions = append(kind.versions, v.Name)
@@ -124,8 +107,11 @@ func clusterOf(cmd *cobra.Command) connect.ClusterFlags {
 	return named
 }
 
-// offerBy is offer for values that depend on the command line.
+// offerBy registers the values of a flag that depend on the command line, if the command has it.
 func offerBy(cmd *cobra.Command, flag string, values func(cmd *cobra.Command, args []string) []string) {
+	if f := cmd.LocalNonPersistentFlags().Lookup(flag); f == nil || f.Value.Type() == "bool" {
+		return
+	}
 	err := cmd.RegisterFlagCompletionFunc(flag,
 		func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return values(cmd, args), cobra.ShellCompDirectiveNoFileComp
@@ -133,4 +119,34 @@ func offerBy(cmd *cobra.Command, flag string, values func(cmd *cobra.Command, ar
 	if err != nil {
 		panic(err) // there is no such flag
 	}
+}
+
+// addCompletion adds cobra's completion command, and makes an unknown shell an error.
+func addCompletion(root *cobra.Command, title string) {
+	root.SetCompletionCommandGroupID(title)
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "completion" {
+			continue
+		}
+		voice.MakeGroup(cmd)
+		for _, shell := range cmd.Commands() {
+			shell.Args = voice.NoArguments
+		}
+	}
+}
+
+// commandsBelow completes args with the subcommands that may follow.
+func commandsBelow(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	found, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []cobra.Completion
+	for _, c := range found.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
