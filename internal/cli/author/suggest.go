@@ -1,10 +1,10 @@
 package author
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +12,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
-	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
 	"github.com/crdconvert/webhookd/internal/schema/xrd"
@@ -74,11 +73,7 @@ func runSuggest(ctx context.Context, p *voice.Program, o *suggestOptions) error 
 	}
 	texts := make([]string, 0, len(crds))
 	for _, crd := range crds {
-		hub := o.hub
-		if hub == "" {
-			hub = suggest.HubOf(crd)
-		}
-		text, err := suggest.Conversion(ctx, crd, hub)
+		text, err := suggest.Conversion(ctx, crd, cmp.Or(o.hub, suggest.HubOf(crd)))
 		if err != nil {
 			return voice.Usage(fmt.Errorf("--hub: %w", err), "")
 		}
@@ -90,24 +85,19 @@ func runSuggest(ctx context.Context, p *voice.Program, o *suggestOptions) error 
 
 // choose returns the CRDs to write Conversions for.
 func (o *suggestOptions) choose(crds []*crdschema.CRD) ([]*crdschema.CRD, error) {
+	if len(crds) == 0 {
+		hint := "give the file whose kind is " + manifest.KindCRD + " or " + xrd.Kind + " with --crds"
+		return nil, voice.Usage(fmt.Errorf("%s: no CRD in any file", offline.NamesOf(o.ruled.CRDs)), hint)
+	}
+	if o.name != "" {
+		return voice.Choose(crds, func(crd *crdschema.CRD) string { return crd.Name }, "name", o.name, "CRD")
+	}
 	var chosen []*crdschema.CRD
-	names := make([]string, 0, len(crds))
-	for _, crd := range crds {
-		names = append(names, crd.Name)
-		if crd.Name == o.name || o.name == "" && len(crd.Versions) > 1 {
+	names := make([]string, len(crds))
+	for i, crd := range crds {
+		if names[i] = crd.Name; len(crd.Versions) > 1 {
 			chosen = append(chosen, crd)
 		}
 	}
-	switch {
-	case len(crds) == 0:
-		hint := "give the file whose kind is " + manifest.KindCRD + " or " + xrd.Kind + " with --crds"
-		return nil, voice.Usage(fmt.Errorf("%s: no CRD in any file", offline.NamesOf(o.ruled.CRDs)), hint)
-	case len(chosen) > 0:
-		return chosen, nil
-	case o.name == "":
-		return nil, fmt.Errorf("%s: nothing to convert, these have one version only", strings.Join(names, ", "))
-	}
-	slices.Sort(names)
-	hint := didyoumean.Hint(o.name, names, "there is "+strings.Join(names, ", "))
-	return nil, voice.Usage(fmt.Errorf("--name %s: no such CRD", o.name), hint)
+	return chosen, voice.Problem(len(chosen) == 0, "%s: nothing to convert, these have one version only", strings.Join(names, ", "))
 }

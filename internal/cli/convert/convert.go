@@ -92,23 +92,11 @@ func run(ctx context.Context, p *voice.Program, o *convertOptions) error {
 			return errors.Join(err, loadErr)
 		}
 	}
-	problems := []error{err}
-	results, empty := make([]manifest.File, len(inputs)), true
-	for i, in := range inputs {
-		results[i] = manifest.File{Name: in.Name, Format: in.Format}
-		for j, document := range in.Documents {
-			empty = false
-			text, err := c.document(ctx, in.Describe(j), document)
-			for _, problem := range offline.Split(err) {
-				problems = append(problems, fmt.Errorf("%s: %w", in.Describe(j), problem))
-			}
-			results[i].Documents = append(results[i].Documents, text)
-		}
-	}
-	if err := errors.Join(problems...); err != nil {
+	results, convertErr := offline.Each(inputs, func(name string, document []byte) ([]byte, error) { return c.document(ctx, name, document) })
+	if err := errors.Join(err, convertErr); err != nil {
 		return err
 	}
-	if empty {
+	if !slices.ContainsFunc(inputs, func(in manifest.File) bool { return len(in.Documents) > 0 }) {
 		return fmt.Errorf("%s: nothing to convert: the files hold no objects", offline.NamesOf(o.Files))
 	}
 	for _, note := range c.notes {

@@ -6,40 +6,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/signal"
 	"slices"
-	"strings"
-	"syscall"
 	"text/tabwriter"
 
+	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
-	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 	"github.com/crdconvert/webhookd/internal/laws/conformance"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
-
-// checkSkips reports names of checks that there are not.
-func (o *compareOptions) checkSkips() error {
-	var problems []error
-	names := conformance.Names()
-	for _, name := range o.skip {
-		if !slices.Contains(names, name) {
-			problems = append(problems, fmt.Errorf("--skip %q: no such check, %s", name, didyoumean.Hint(name, names, "the checks are "+strings.Join(names, ", "))))
-		}
-	}
-	return errors.Join(problems...)
-}
 
 // checkWebhook tests a webhook with the objects of each CRD.
 func checkWebhook(ctx context.Context, p *voice.Program, o *compareOptions) error {
-	endpoint, err := o.theirs.Endpoint()
-	if err != nil {
-		return voice.Usage(err, "")
-	}
-	drops, err := parseDrops(o.drops)
-	if err != nil {
-		return voice.Usage(err, "")
-	}
 	set, err := o.ruled.Load(ctx, p)
 	if err != nil {
 		return err
@@ -48,61 +26,36 @@ func checkWebhook(ctx context.Context, p *voice.Program, o *compareOptions) erro
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	failed := false
-	for i, crd := range crds {
+	return each(ctx, crds, func(ctx context.Context, crd *crdschema.CRD) (bool, error) {
 		name := crd.GroupKind().String()
 		progress := voice.NewProgress(p.Stderr, name)
 		results, err := conformance.Suite{
-			Post: endpoint.Post, CRD: crd, Seed: o.seed, Objects: o.count, Drops: drops,
+			Post: o.theirs.Post, CRD: crd, Seed: o.seed, Objects: o.count, Drops: o.dropped,
 			Progress: func(check string, done, total int) { progress.Step(done, total, "check", check) },
 		}.Run(ctx, o.skip...)
 		progress.Clear()
-		switch {
-		case ctx.Err() != nil:
-			return errors.New("interrupted")
-		case err != nil:
-			return fmt.Errorf("%w: %s, asked for objects of %s", err, o.theirs.Server, name)
+		if err != nil {
+			return false, fmt.Errorf("%w: %s, asked for objects of %s", err, o.place.Server, name)
 		}
-		if i > 0 {
+		if crd != crds[0] {
 			fmt.Fprintln(p.Stdout)
 		}
-		if err := printResults(p, o, name, results); err != nil {
-			return err
-		}
-		failed = failed || slices.ContainsFunc(results, func(r conformance.Result) bool { return r.Failed > 0 })
-	}
-	if failed {
-		return voice.ErrReported
-	}
-	return nil
+		return printResults(p, o, name, results)
+	})
 }
 
 // convertedCRDs returns the CRDs with several versions, or the one of a kind.
 func convertedCRDs(all []*crdschema.CRD, only string) ([]*crdschema.CRD, error) {
-	var crds []*crdschema.CRD
-	var names []string
-	for _, crd := range all {
-		if len(crd.Versions) < 2 {
-			continue
-		}
-		names = append(names, crd.GroupKind().String())
-		if only == "" || only == crd.GroupKind().String() {
-			crds = append(crds, crd)
-		}
-	}
-	switch {
-	case len(crds) > 0:
-		return crds, nil
-	case len(names) == 0:
+	crds := slices.DeleteFunc(slices.Clone(all), func(crd *crdschema.CRD) bool { return len(crd.Versions) < 2 })
+	if len(crds) == 0 {
 		return nil, voice.Usage(errors.New("nothing to convert: no CRD has several versions"), "give the CRDs of the webhook with --crds")
 	}
-	return nil, voice.Usage(fmt.Errorf("--kind %s: no such kind with a CRD of several versions", only), didyoumean.Hint(only, names, "there is "+strings.Join(names, ", ")))
+	return voice.Choose(crds, func(crd *crdschema.CRD) string { return crd.GroupKind().String() }, "kind", only, "kind with a CRD of several versions")
 }
 
-// printResults prints the score, the table of the checks, and what has failed.
-func printResults(p *voice.Program, o *compareOptions, kind string, results []conformance.Result) error {
+// printResults prints the score, the table of the checks, and what has failed. It reports whether
+// anything has.
+func printResults(p *voice.Program, o *compareOptions, kind string, results []conformance.Result) (bool, error) {
 	var out, details bytes.Buffer
 	passed, failed := 0, 0
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
@@ -113,7 +66,7 @@ func printResults(p *voice.Program, o *compareOptions, kind string, results []co
 			failed++
 			fmt.Fprintf(table, "%s\tFAIL\t%d of %d fail\n", r.Name, r.Failed, r.Objects)
 			writeFailure(&details, r)
-			fmt.Fprintf(&details, "again: %s\n", again("compare", &o.ruled, kind, o.seed, cmp.Or(r.First.Index+1, 1), o.words()...))
+			fmt.Fprintf(&details, "again: %s\n", o.again("compare", kind, o.seed, cmp.Or(r.First.Index+1, 1), o.words()...))
 		case r.Untested != "":
 			fmt.Fprintf(table, "%s\t-\t%s\n", r.Name, r.Untested)
 		default:
@@ -122,11 +75,11 @@ func printResults(p *voice.Program, o *compareOptions, kind string, results []co
 		}
 	}
 	fmt.Fprintf(p.Stdout, "%s: %d of %s pass, %d fail, %d not tested (seed %d)\n", kind, passed, voice.Count(len(results), "check"), failed, len(results)-passed-failed, o.seed)
-	if err := table.Flush(); err != nil {
-		return err
+	err := table.Flush()
+	if err == nil {
+		_, err = p.Stdout.Write(append(out.Bytes(), details.Bytes()...))
 	}
-	_, err := p.Stdout.Write(append(out.Bytes(), details.Bytes()...))
-	return err
+	return failed > 0, err
 }
 
 // writeFailure says what a check requires, what happened instead, and with which object.
@@ -145,12 +98,40 @@ func writeFailure(out *bytes.Buffer, r *conformance.Result) {
 
 // words are the flags of the webhook, for a command that is printed.
 func (o *compareOptions) words() []string {
-	words := []string{"--server", o.theirs.Server}
-	if o.theirs.CAFile != "" {
-		words = append(words, "--ca-file", o.theirs.CAFile)
+	words := []string{"--server", o.place.Server}
+	if o.place.CAFile != "" {
+		words = append(words, "--ca-file", o.place.CAFile)
 	}
 	for _, path := range o.drops {
 		words = append(words, "--drop", path)
 	}
 	return words
+}
+
+// postFiles posts a review with each object, and prints what the webhook changes. It prints nothing
+// unless all objects are converted.
+func postFiles(ctx context.Context, p *voice.Program, o *compareOptions) error {
+	inputs, err := offline.Objects(p, o.files)
+	if err != nil {
+		return err
+	}
+	results, err := offline.Each(inputs, func(_ string, document []byte) ([]byte, error) {
+		_, gvk, err := manifest.ParseObject(document)
+		if err != nil {
+			return nil, err
+		}
+		return o.theirs.Remote(gvk.Group)(ctx, document, gvk.Version, o.to)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.place.Server, err)
+	}
+	out, err := offline.Diffs(inputs, results, "", o.to)
+	if err != nil {
+		return err
+	}
+	if len(out) == 0 {
+		p.Note("the webhook changes nothing, as for objects that are at this version: %s", o.place.Server)
+	}
+	_, err = p.Stdout.Write(p.PaintDiff(out))
+	return err
 }

@@ -4,36 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os/signal"
-	"syscall"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/cli/connect"
-	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
+	"github.com/crdconvert/webhookd/internal/laws/conformance"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
 	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
-
-// comparedObjects is how many random objects of each version are compared.
-const comparedObjects = 200
-
-type compareOptions struct {
-	ruled            offline.Flags
-	theirs           connect.WebhookFlags
-	files, skip      []string
-	to               string
-	with, withCAFile string
-	live             connect.LiveFlags
-	drops            []string
-	count, seed      uint64
-	kind             string
-}
 
 // NewCompare returns the command compare.
 func NewCompare(p *voice.Program) *cobra.Command {
@@ -71,9 +58,7 @@ in its namespace.`,
   webhookd compare -f crontab.yaml --to v1 --server https://localhost:9443/convert --ca-file ca.crt
   webhookd compare --with https://localhost:9443/crdconvert --crds crd.yaml --live --show-values`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !cmd.Flags().Changed("seed") {
-				o.seed = uint64(rand.Uint32()) //nolint:gosec // choices that can be repeated
-			}
+			o.plant(cmd)
 			if err := o.check(cmd.Flags()); err != nil {
 				return voice.Usage(err, "")
 			}
@@ -86,17 +71,13 @@ in its namespace.`,
 			return compareWebhooks(cmd.Context(), p, &o)
 		},
 	}
+	const objects = 200
+	o.add(cmd, objects, "random objects for each version; 0 with --live for live objects only")
 	flags := cmd.Flags()
-	o.ruled.Add(flags)
-	flags.Lookup("rules").Usage += "; same as an argument"
-	voice.FilesAfter(cmd, "rules")
 	flags.StringVar(&o.with, "with", "", "compare with the webhook at this `URL` instead of rules")
 	flags.StringVar(&o.withCAFile, "with-ca-file", "", "`file` with the CAs of its certificate, in PEM (default those of the system)")
-	o.theirs.Add(flags, "`URL` of the webhook in place (default what the CRD in the cluster names)")
-	flags.Uint64Var(&o.count, "objects", comparedObjects, "`count` of random objects for each version; 0 with --live for live objects only")
-	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default a random one)")
-	flags.StringVar(&o.kind, "kind", "", "only this kind, as `KIND.GROUP` (default all)")
-	addDrops(flags, &o.drops, "is not compared, or that a checked webhook loses on purpose")
+	o.place.Add(flags, "`URL` of the webhook in place (default what the CRD in the cluster names)")
+	flags.StringArrayVar(&o.drops, "drop", nil, "`path` that is not compared, or that a checked webhook loses on purpose, at any version, such as .spec.ports[].name;\nmay be given more than once")
 	flags.StringArrayVar(&o.skip, "skip", nil, "`name` of a check that is left out; may be given more than once")
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder of objects to post, - for stdin; may be given more than once")
 	flags.StringVar(&o.to, "to", "", "with --filename: the `version` to convert to")
@@ -105,218 +86,234 @@ in its namespace.`,
 	return cmd
 }
 
-// checks reports whether there is a webhook, and nothing to compare it with.
-func (o *compareOptions) checks() bool {
-	return o.theirs.Server != "" && len(o.ruled.Rules) == 0 && o.with == "" && !o.live.On
+// compareOptions are the flags of compare.
+type compareOptions struct {
+	sampleFlags
+
+	place            connect.WebhookFlags // of theirs
+	files, skip      []string
+	to               string
+	with, withCAFile string
+	live             connect.LiveFlags
+	drops            []string
+
+	// What check reads from the flags.
+	theirs, ours *connect.Webhook // nil if they are not given
+	dropped      []roundtrip.Drop
 }
 
-// check reports everything that is wrong with the flags.
+// checks reports whether there is a webhook, and nothing to compare it with.
+func (o *compareOptions) checks() bool {
+	return o.place.Server != "" && len(o.ruled.Rules) == 0 && o.with == "" && !o.live.On
+}
+
+// check reads the flags, and reports everything that is wrong with them.
 func (o *compareOptions) check(flags *pflag.FlagSet) error {
-	_, dropErr := parseDrops(o.drops)
-	problems := []error{o.ruled.CheckStdin(o.files...), dropErr, o.checkSkips(), o.checkFiles(flags)}
-	if !o.checks() {
-		problems = append(problems, voice.NoUse(flags, "to compare, leave the rules out to check a webhook", "skip"))
-	}
+	problems := o.checkLists()
+	add := func(err error) { problems = append(problems, err) }
+	var err error
 	switch {
-	case o.with != "" && len(o.ruled.Rules) > 0:
-		problems = append(problems, errors.New("both rules and a webhook: give --rules or --with"))
-	case o.with != "":
-		_, err := o.ours()
-		problems = append(problems, err)
+	case len(o.files) == 0:
+		add(voice.NoUse(flags, "without --filename", "to"))
+	case o.place.Server == "" || o.to == "":
+		add(errors.New("--filename: objects without a webhook or a version, give --server and --to"))
 	default:
-		problems = append(problems, voice.NoUse(flags, "without --with", "with-ca-file"))
+		add(voice.NoUse(flags, "with --filename", "rules", "crds", "with", "live", "objects", "seed", "kind", "drop", "skip"))
 	}
-	if (o.with != "" || o.checks() && len(o.files) == 0) && len(o.ruled.CRDs) == 0 {
-		problems = append(problems, errors.New("no schemas to compare by: give the file or folder of the CRDs with --crds"))
+	if !o.checks() {
+		add(voice.NoUse(flags, "to compare, leave the rules out to check a webhook", "skip"))
 	}
-	if o.theirs.Server != "" {
-		_, err := o.theirs.Endpoint()
-		problems = append(problems, err)
-		if len(o.ruled.Rules) > 0 && !o.live.On {
-			problems = append(problems, o.ruled.Check())
-		}
+	if o.with == "" {
+		add(voice.NoUse(flags, "without --with", "with-ca-file"))
 	} else {
-		problems = append(problems, voice.NoUse(flags, "without --server", "ca-file"))
+		add(voice.Problem(len(o.ruled.Rules) > 0, "both rules and a webhook: give --rules or --with"))
+		o.ours, err = connect.NewWebhook("with", o.with, "with-ca-file", o.withCAFile)
+		add(err)
 	}
-	if !o.live.On {
-		problems = append(problems, voice.NoUse(flags, "without --live", "all-namespaces", "namespace"))
-		if o.theirs.Server != "" {
-			problems = append(problems, voice.NoUse(flags, "without --live and with --server", "kubeconfig", "context"))
-		}
-		if o.count == 0 {
-			problems = append(problems, errors.New("nothing to compare: write 1 object at least, or give --live: --objects 0"))
-		}
+	add(voice.Problem((o.with != "" || o.checks() && len(o.files) == 0) && len(o.ruled.CRDs) == 0,
+		"no schemas to compare by: give the file or folder of the CRDs with --crds"))
+	if o.place.Server == "" {
+		add(voice.NoUse(flags, "without --server", "ca-file"))
 	} else {
-		problems = append(problems, o.live.Check(flags))
+		o.theirs, err = o.place.Endpoint()
+		add(err)
 	}
+	if o.live.On {
+		add(o.live.Check(flags))
+		return errors.Join(append(problems, o.ruled.CheckStdin(o.files...))...)
+	}
+	add(voice.NoUse(flags, "without --live", "all-namespaces", "namespace"))
+	if o.theirs != nil {
+		add(voice.NoUse(flags, "without --live and with --server", "kubeconfig", "context"))
+		add(o.ruled.Check(o.files...))
+	} else {
+		add(o.ruled.CheckStdin(o.files...))
+	}
+	add(voice.Problem(o.count == 0, "nothing to compare: write 1 object at least, or give --live: --objects 0"))
 	return errors.Join(problems...)
 }
 
-func (o *compareOptions) checkFiles(flags *pflag.FlagSet) error {
-	switch {
-	case len(o.files) == 0:
-		return voice.NoUse(flags, "without --filename", "to")
-	case o.theirs.Server == "" || o.to == "":
-		return errors.New("--filename: objects without a webhook or a version, give --server and --to")
+// checkLists reads --drop and --skip.
+func (o *compareOptions) checkLists() []error {
+	var problems []error
+	for _, path := range o.drops {
+		if _, err := syntax.ParsePath(path); err != nil {
+			problems = append(problems, fmt.Errorf("--drop %q: not a path, write it as rules do: %w", path, err))
+		}
+		o.dropped = append(o.dropped, roundtrip.Drop{Path: path})
 	}
-	return voice.NoUse(flags, "with --filename", "rules", "crds", "with", "live", "objects", "seed", "kind", "drop", "skip")
+	names := conformance.Names()
+	for _, name := range o.skip {
+		problems = append(problems, voice.Problem(!slices.Contains(names, name),
+			"--skip %q: no such check, %s", name, didyoumean.Hint(name, names, "the checks are "+strings.Join(names, ", "))))
+	}
+	return problems
 }
 
-// ours is the endpoint of --with.
-func (o *compareOptions) ours() (*connect.Webhook, error) {
-	return connect.NewWebhook("with", o.with, "with-ca-file", o.withCAFile)
+// A comparing compares kinds.
+type comparing struct {
+	p      *voice.Program
+	o      *compareOptions
+	reader *connect.Reader // nil if no cluster is needed
+	set    *ruleset.Set
 }
 
-// compareWebhooks compares all kinds, and ends early when interrupted.
+// compareWebhooks compares all kinds.
 func compareWebhooks(ctx context.Context, p *voice.Program, o *compareOptions) error {
-	reader, err := comparedCluster(p, o)
+	c := &comparing{p: p, o: o}
+	if o.theirs == nil || o.live.On {
+		otherwise := "leave out --live, or "
+		if o.theirs == nil {
+			otherwise = "name the webhook in place with --server, or "
+		}
+		api, err := o.live.Cluster.Client(p, otherwise)
+		if err != nil {
+			return err
+		}
+		c.reader = connect.NewReader(p, &o.live, api)
+		o.ruled.Live = c.reader.CRDsOf
+	}
+	var err error
+	if c.set, err = o.ruled.Load(ctx, p); err != nil {
+		return err
+	}
+	kinds, err := c.kinds()
 	if err != nil {
 		return err
 	}
-	set, err := o.ruled.Load(ctx, p)
-	if err != nil {
-		return err
-	}
-	kinds, err := comparedKinds(set, o)
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	differ := false
-	for i, kind := range kinds {
-		if i > 0 {
+	return each(ctx, kinds, func(ctx context.Context, kind *converters.Kind) (bool, error) {
+		if kind != kinds[0] {
 			fmt.Fprintln(p.Stdout)
 		}
-		found, err := compareKind(ctx, p, o, reader, set, kind)
-		if ctx.Err() != nil {
-			return errors.New("interrupted")
-		}
+		found, err := c.kind(ctx, kind)
 		if err != nil {
-			return fmt.Errorf("%s: %w", kind.Name(), err)
+			err = fmt.Errorf("%s: %w", kind.Name(), err)
 		}
-		differ = differ || found
-	}
-	if differ {
-		return voice.ErrReported
-	}
-	return nil
+		return found, err
+	})
 }
 
-// comparedCluster returns a reader of the cluster, or nil if none is needed.
-func comparedCluster(p *voice.Program, o *compareOptions) (*connect.Reader, error) {
-	otherwise := "leave out --live, or "
-	switch {
-	case o.theirs.Server == "":
-		otherwise = "name the webhook in place with --server, or "
-	case !o.live.On:
-		return nil, nil
+// kinds returns the kinds of the rules, or with another webhook those of the CRDs.
+func (c *comparing) kinds() ([]*converters.Kind, error) {
+	if c.o.with == "" {
+		return c.o.sampleFlags.kinds(c.set)
 	}
-	api, err := o.live.Cluster.Client(p, otherwise)
-	if err != nil {
-		return nil, err
-	}
-	reader := connect.NewReader(p, &o.live, api)
-	o.ruled.Live = reader.CRDsOf
-	return reader, nil
-}
-
-// comparedKinds returns the kinds of the rules, or with another webhook those of the CRDs.
-func comparedKinds(set *ruleset.Set, o *compareOptions) ([]*converters.Kind, error) {
-	if o.with == "" {
-		return fuzzedKinds(set, o.kind)
-	}
-	crds, err := convertedCRDs(set.CRDs, o.kind)
-	if err != nil {
-		return nil, err
-	}
+	crds, err := convertedCRDs(c.set.CRDs, c.o.kind)
 	kinds := make([]*converters.Kind, 0, len(crds))
 	for _, crd := range crds {
 		kinds = append(kinds, &converters.Kind{GroupKind: crd.GroupKind(), Versions: crd.VersionNames()})
 	}
-	return kinds, nil
+	return kinds, err
 }
 
-// compareKind reports whether a kind is converted differently.
-func compareKind(ctx context.Context, p *voice.Program, o *compareOptions, reader *connect.Reader, set *ruleset.Set, kind *converters.Kind) (bool, error) {
-	theirs, place, err := webhookInPlace(ctx, p, o, reader, set.CRD(kind.GroupKind).Name)
+// kind reports whether a kind is converted differently.
+func (c *comparing) kind(ctx context.Context, kind *converters.Kind) (bool, error) {
+	crd := c.set.CRD(kind.GroupKind)
+	theirs, place, err := c.inPlace(ctx, crd.Name)
 	if err != nil {
 		return false, err
 	}
-	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
-	drops, err := parseDrops(o.drops)
-	if err != nil {
-		return false, err
-	}
-	suite := roundtrip.Suite{Kind: kind, CRD: set.CRD(kind.GroupKind), Seed: o.seed, Hints: cause.Hints, Drops: drops}
-	other := suite
+	ours := roundtrip.Suite{Kind: kind, CRD: crd, Seed: c.o.seed, Hints: diagnosis.Of(c.set.BoundKind(kind.GroupKind)).Hints, Drops: c.o.dropped}
+	other := ours
 	other.Remote = theirs.Remote(kind.Group)
-	if o.with != "" {
-		ours, err := o.ours()
-		if err != nil {
-			return false, err
-		}
-		suite.Remote = ours.Remote(kind.Group)
-		if err := ours.Try(ctx, kind); err != nil {
-			return false, fmt.Errorf("%s: %w", o.with, err)
+	if c.o.ours != nil {
+		ours.Remote = c.o.ours.Remote(kind.Group)
+		if err := c.o.ours.Try(ctx, kind); err != nil {
+			return false, fmt.Errorf("%s: %w", c.o.with, err)
 		}
 	}
 	if err := theirs.Try(ctx, kind); err != nil {
 		return false, fmt.Errorf("%s: %w", place, err)
 	}
-	comparison, err := roundtrip.Compare(other, suite)
+	comparison, err := roundtrip.Compare(other, ours)
 	if err != nil {
 		return false, err
 	}
-	comparison.Values = o.live.ShowValues
-	if err := compareObjects(ctx, p, o, reader, set, kind, comparison); err != nil {
+	comparison.Values = c.o.live.ShowValues
+	if err := errors.Join(c.addLive(ctx, kind, comparison), ctx.Err()); err != nil {
 		return false, err
 	}
-	return printComparison(p, o, kind, place, comparison)
+	if err := c.addRandom(ctx, kind, comparison); err != nil {
+		return false, err
+	}
+	return printComparison(c.p, c.o, kind, place, comparison)
 }
 
-// compareObjects compares live objects, and then random ones.
-func compareObjects(
-	ctx context.Context, p *voice.Program, o *compareOptions, reader *connect.Reader, set *ruleset.Set, kind *converters.Kind, c *roundtrip.Comparison,
-) error {
-	if o.live.On {
-		live, err := reader.Kinds(ctx, set, []*converters.Kind{kind})
-		if err != nil {
-			return err
-		}
-		_, err = reader.Each(ctx, &live[0], func(page []connect.Object) error {
-			connect.InParallel(page, func(object connect.Object) struct{} {
-				c.Add(ctx, object.Name, object.Text)
-				return struct{}{}
-			})
-			return ctx.Err()
-		})
-		if err != nil {
-			return err
-		}
+// inPlace returns the webhook that converts a CRD now, and its name for a person.
+func (c *comparing) inPlace(ctx context.Context, crd string) (*connect.Webhook, string, error) {
+	if c.o.theirs != nil {
+		return c.o.theirs, c.o.place.Server, nil
 	}
-	progress := voice.NewProgress(p.Stderr, kind.Name())
+	live, err := crdwire.Read(ctx, c.reader.API, crd)
+	if err != nil {
+		return nil, "", err
+	}
+	target, is := crdwire.TargetOf(live)
+	if !is {
+		return nil, "", voice.Hint(fmt.Errorf("%s: no webhook in place, spec.conversion of the CRD names none", crd), "name one with --server")
+	}
+	e := &crdwire.Endpoint{Target: target, Bundle: crdwire.BundleOf(live)}
+	if target.IsService() && !c.reader.API.InCluster {
+		e.Dial, err = c.reader.API.Forward(ctx, target.Namespace, target.Name, target.Port)
+	}
+	return connect.Connected(e), target.String(), err
+}
+
+// addLive compares the objects of the cluster.
+func (c *comparing) addLive(ctx context.Context, kind *converters.Kind, comparison *roundtrip.Comparison) error {
+	if !c.o.live.On {
+		return nil
+	}
+	live, err := c.reader.Kinds(ctx, c.set, []*converters.Kind{kind})
+	if err != nil {
+		return err
+	}
+	_, err = c.reader.Each(ctx, &live[0], func(page []connect.Object) error {
+		connect.InParallel(page, func(object connect.Object) struct{} {
+			comparison.Add(ctx, object.Name, object.Text)
+			return struct{}{}
+		})
+		return ctx.Err()
+	})
+	return err
+}
+
+// addRandom compares random objects.
+func (c *comparing) addRandom(ctx context.Context, kind *converters.Kind, comparison *roundtrip.Comparison) error {
+	progress := voice.NewProgress(c.p.Stderr, kind.Name())
 	defer progress.Clear()
 	made := false
-	for index := range o.count {
-		for _, version := range c.Versions() {
-			object := c.Object(version, index)
-			if object == nil {
-				continue
+	for index := range c.o.count {
+		for _, version := range comparison.Versions() {
+			if object := comparison.Object(version, index); object != nil {
+				made = true
+				comparison.Add(ctx, "a random object", object)
 			}
-			made = true
-			c.Add(ctx, randomObject, object)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
-		progress.Show(index+1, o.count, "random object", "of each version")
+		progress.Show(index+1, c.o.count, "random object", "of each version")
 	}
-	if !made && o.count > 0 && !o.live.On {
-		return errors.New("no valid object could be made from the schemas")
-	}
-	return nil
+	return voice.Problem(!made && c.o.count > 0 && !c.o.live.On, "no valid object could be made from the schemas")
 }
-
-// randomObject is the name of all random objects.
-const randomObject = "a random object"

@@ -5,26 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"os/signal"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
 	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
-
-// defaultObjects is how many objects of each version fuzz makes.
-const defaultObjects = 2000
 
 // NewFuzz returns the command fuzz.
 func NewFuzz(p *voice.Program) *cobra.Command {
@@ -57,116 +47,48 @@ webhookd compare --server tests a running webhook of any author.`,
   webhookd fuzz conversions/ --for 30s --kind CronTab.stable.example.com
   webhookd fuzz --crds crds/ --objects 20000 --seed 7`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.set(cmd.Flags())
-			if err := o.check(); err != nil {
-				return err
+			o.plant(cmd)
+			if o.time > 0 && !cmd.Flags().Changed("objects") {
+				o.count = 0
 			}
 			return runFuzz(cmd.Context(), p, &o)
 		},
 	}
-	flags := cmd.Flags()
-	o.ruled.Add(flags)
-	flags.Lookup("rules").Usage += "; same as an argument"
-	voice.FilesAfter(cmd, "rules")
-	flags.Uint64VarP(&o.count, "objects", "n", defaultObjects, "`count` of objects for each version, 0 for no limit but the time of --for")
-	_ = flags.MarkShorthandDeprecated("objects", "write --objects, since -n is a namespace elsewhere") // the flag is there
-	flags.DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")
-	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of all random choices (default a random one)")
-	flags.StringVar(&o.kind, "kind", "", "only this kind, as `KIND.GROUP` (default all)")
+	const objects = 2000
+	o.add(cmd, objects, "objects for each version, 0 for no limit but the time of --for")
+	cmd.Flags().DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")
 	return cmd
 }
 
 // fuzzOptions are the flags of fuzz.
 type fuzzOptions struct {
-	ruled offline.Flags
-	count uint64
-	time  time.Duration
-	seed  uint64
-	kind  string
+	sampleFlags
+
+	time time.Duration
 }
 
-// set fills in the defaults that depend on other flags.
-func (o *fuzzOptions) set(flags *pflag.FlagSet) {
-	if o.time > 0 && !flags.Changed("objects") {
-		o.count = 0
-	}
-	if !flags.Changed("seed") {
-		o.seed = uint64(rand.Uint32()) //nolint:gosec // choices that can be repeated
-	}
-}
-
-// check reports everything that is wrong with the flags.
-func (o *fuzzOptions) check() error {
-	var problems []error
-	if len(o.ruled.Rules) == 0 && len(o.ruled.CRDs) == 0 {
-		problems = append(problems, errors.New("no schemas to make objects from: give the file or folder of the CRDs with --crds"))
-	}
-	problems = append(problems, o.ruled.Check())
-	if o.time < 0 {
-		problems = append(problems, errors.New("--for: negative time limit, give a duration such as 30s"))
-	}
-	return voice.Usage(errors.Join(problems...), "")
-}
-
-// fuzz tests all kinds, and ends early when interrupted.
+// runFuzz tests all kinds.
 func runFuzz(ctx context.Context, p *voice.Program, o *fuzzOptions) error {
+	if err := errors.Join(
+		voice.Problem(len(o.ruled.Rules) == 0 && len(o.ruled.CRDs) == 0, "no schemas to make objects from: give the file or folder of the CRDs with --crds"),
+		o.ruled.Check(), voice.Problem(o.time < 0, "--for: negative time limit, give a duration such as 30s")); err != nil {
+		return voice.Usage(err, "")
+	}
 	set, err := o.ruled.Load(ctx, p)
 	if err != nil {
 		return err
 	}
-	kinds, err := fuzzedKinds(set, o.kind)
+	kinds, err := o.kinds(set)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	failed := false
-	for _, kind := range kinds {
+	return each(ctx, kinds, func(ctx context.Context, kind *converters.Kind) (bool, error) {
 		violated, err := fuzzKind(ctx, p, set, kind, o, o.time/time.Duration(len(kinds)))
 		if err != nil {
-			return fmt.Errorf("%s: %w", kind.Name(), err)
+			err = fmt.Errorf("%s: %w", kind.Name(), err)
 		}
-		failed = failed || violated
-	}
-	if failed {
-		return voice.ErrReported
-	}
-	return nil
-}
-
-// withLimit returns a context that ends after a time, or if that is 0, with ctx.
-func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if limit > 0 {
-		return context.WithTimeout(ctx, limit)
-	}
-	return context.WithCancel(ctx)
-}
-
-// fuzzedKinds returns the kinds with a converter and a CRD.
-func fuzzedKinds(set *ruleset.Set, only string) ([]*converters.Kind, error) {
-	registry, err := set.Registry()
-	if err != nil {
-		return nil, err
-	}
-	var kinds []*converters.Kind
-	var names []string
-	for _, kind := range registry.Kinds() {
-		if set.CRD(kind.GroupKind) == nil {
-			continue
-		}
-		names = append(names, kind.Name())
-		if only == "" || kind.Name() == only {
-			kinds = append(kinds, kind)
-		}
-	}
-	switch {
-	case len(kinds) > 0:
-		return kinds, nil
-	case len(names) == 0:
-		return nil, voice.Usage(errors.New("nothing to convert: no CRD has rules or a compiled-in converter"), "give rules with --rules")
-	}
-	hint := didyoumean.Hint(only, names, "there is "+strings.Join(names, ", "))
-	return nil, voice.Usage(fmt.Errorf("--kind %s: no such kind with a CRD and a converter", only), hint)
+		return violated, err
+	})
 }
 
 // fuzzKind checks the laws for one kind, and reports whether one is violated.
@@ -183,7 +105,10 @@ func fuzzKind(
 				voice.Count(s.Fragments, "fragment"), voice.Count(s.Edits, "edit"), voice.Count(s.Walks, "walk"))
 		},
 	}
-	limited, cancel := withLimit(ctx, limit)
+	limited, cancel := context.WithCancel(ctx)
+	if limit > 0 {
+		limited, cancel = context.WithTimeout(ctx, limit)
+	}
 	defer cancel()
 	stats, err := suite.Fuzz(limited, o.count)
 	progress.Clear()
@@ -205,8 +130,5 @@ func fuzzKind(
 	_, err = fmt.Fprintf(p.Stdout, "%s: all laws hold on %s, %s of them, %s, %s and %s (seed %d)\n%s", kind.Name(),
 		voice.Count(stats.Objects, "object"), voice.Count(stats.Fragments, "fragment"), voice.Count(stats.Edits, "edit"), voice.Count(stats.Walks, "walk"),
 		voice.Count(stats.Forgeries, "forged object"), o.seed, notes)
-	if ctx.Err() != nil {
-		return false, errors.Join(err, errors.New("interrupted"))
-	}
 	return false, err
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"strings"
+	"text/tabwriter"
 
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
@@ -12,7 +12,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/document/yamljson"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
 	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
-	"github.com/crdconvert/webhookd/internal/serve"
 )
 
 // printViolation prints a violated law with its object and the command that reproduces it.
@@ -28,7 +27,7 @@ func printViolation(p *voice.Program, o *fuzzOptions, kind *converters.Kind, c *
 		fmt.Fprintf(&out, "remedy: %s\n", remedy)
 	}
 	writeObject(&out, v)
-	fmt.Fprintf(&out, "seed: %d\nagain: %s\n", v.Seed, again("fuzz", &o.ruled, kind.Name(), v.Seed, v.Index+1))
+	fmt.Fprintf(&out, "seed: %d\nagain: %s\n", v.Seed, o.again("fuzz", kind.Name(), v.Seed, v.Index+1))
 	_, err := p.Stdout.Write(out.Bytes())
 	return err
 }
@@ -69,18 +68,55 @@ func writeYAML(out *bytes.Buffer, object []byte) {
 	}
 }
 
-// again returns the command that reproduces what a verb has found.
-func again(verb string, ruled *offline.Flags, kind string, seed, objects uint64, more ...string) string {
-	words := append([]string{"webhookd", verb}, more...)
-	for _, path := range ruled.Rules {
-		words = append(words, "--rules", path)
+// printComparison prints the table of what differs, by field, and with --show-values an object for
+// each. It reports whether there is a difference.
+func printComparison(p *voice.Program, o *compareOptions, kind *converters.Kind, theirs string, c *roundtrip.Comparison) (bool, error) {
+	var out bytes.Buffer
+	found, differ, objects := c.Disagreements()
+	ours := cmp.Or(o.with, offline.NamesOf(o.ruled.Rules), "the compiled-in converter")
+	verb := "convert the same, "
+	if differ > 0 {
+		verb = fmt.Sprintf("differ on %d of ", differ)
 	}
-	for _, path := range ruled.CRDs {
-		words = append(words, "--crds", path)
+	fmt.Fprintf(&out, "%s: %s%s (seed %d)\ntheirs: %s\nours: %s\n", kind.Name(), verb, voice.Count(objects, "object"), o.seed, theirs, ours)
+	if len(found) > 0 {
+		table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "WHAT\tCONVERSION\tFIELD\tOBJECTS\tFIRST")
+		for _, d := range found {
+			fmt.Fprintf(table, "%s\t%s -> %s\t%s\t%d\t%s\n", d.Verdict, d.From, d.To, fieldOf(&d), d.Objects, d.Name)
+		}
+		if err := table.Flush(); err != nil {
+			return false, err
+		}
 	}
-	words = append(words, "--kind", kind, "--seed", fmt.Sprint(seed), "--objects", fmt.Sprint(objects))
-	for i, word := range words {
-		words[i] = serve.ShellWord(word)
+	if o.live.ShowValues {
+		for _, d := range found {
+			writeDisagreement(&out, &d)
+		}
+	} else if len(found) > 0 {
+		out.WriteString("--show-values prints the values, and a small object for each\n")
 	}
-	return strings.Join(words, " ")
+	_, err := p.Stdout.Write(out.Bytes())
+	return differ > 0, err
+}
+
+func fieldOf(d *roundtrip.Disagreement) string {
+	if d.Path == "" {
+		return "-"
+	}
+	return d.At + " " + d.Path
+}
+
+// writeDisagreement writes the values of a difference, and its object.
+func writeDisagreement(out *bytes.Buffer, d *roundtrip.Disagreement) {
+	fmt.Fprintf(out, "\n%s, %s -> %s, %s\n", d.Verdict, d.From, d.To, fieldOf(d))
+	if d.Path == "" {
+		fmt.Fprintf(out, "  %s\n", cmp.Or(d.Theirs, d.Ours))
+	} else {
+		if d.Verdict != roundtrip.Differs {
+			fmt.Fprintf(out, "  source: %s\n", cmp.Or(d.Source, "absent"))
+		}
+		fmt.Fprintf(out, "  theirs: %s\n  ours:   %s\n", cmp.Or(d.Theirs, "absent"), cmp.Or(d.Ours, "absent"))
+	}
+	writeYAML(out, d.Object)
 }

@@ -28,7 +28,7 @@ func TestViolation(t *testing.T) {
 	cause := diagnosis.Of(set.BoundKind(set.Kinds[0].GroupKind))
 	var out bytes.Buffer
 	p := &voice.Program{Stdout: &out}
-	o := &fuzzOptions{ruled: offline.Flags{Rules: []string{"my rules.yaml"}, CRDs: []string{"crd.yaml"}}}
+	o := &fuzzOptions{sampleFlags: sampleFlags{ruled: offline.Flags{Rules: []string{"my rules.yaml"}, CRDs: []string{"crd.yaml"}}}}
 	v := &roundtrip.ViolationError{
 		Law: "L1 round trip", From: "v1beta1", To: "v1", Problem: `.spec.steps[3].image differs: there {"a":1}`,
 		Path: ".spec.steps[3].image", At: "v1beta1", Was: `"x"`, Walk: &roundtrip.Walk{

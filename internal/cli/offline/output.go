@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -11,6 +12,25 @@ import (
 	"github.com/crdconvert/webhookd/internal/document/yamljson"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
+
+// Each returns files with what convert makes of each document, which it gets with a name for it. It
+// joins all errors, with these names.
+func Each(files []manifest.File, convert func(name string, document []byte) ([]byte, error)) ([]manifest.File, error) {
+	var problems []error
+	results := make([]manifest.File, len(files))
+	for i, file := range files {
+		results[i] = manifest.File{Name: file.Name, Format: file.Format}
+		for j, document := range file.Documents {
+			name := file.Describe(j)
+			text, err := convert(name, document)
+			for _, problem := range Split(err) {
+				problems = append(problems, fmt.Errorf("%s: %w", name, problem))
+			}
+			results[i].Documents = append(results[i].Documents, text)
+		}
+	}
+	return results, errors.Join(problems...)
+}
 
 // Render writes all documents of all files as one stream.
 func Render(files []manifest.File, format string) ([]byte, error) {

@@ -39,6 +39,26 @@ func oneOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
+// Choose returns the elements whose name is the value of a flag, or all if it is empty. If there is
+// none, the error says what.
+func Choose[T any](all []T, name func(T) string, flag, value, what string) ([]T, error) {
+	if value == "" {
+		return all, nil
+	}
+	var chosen []T
+	var names []string
+	for _, one := range all {
+		if names = append(names, name(one)); name(one) == value {
+			chosen = append(chosen, one)
+		}
+	}
+	if len(chosen) > 0 {
+		return chosen, nil
+	}
+	slices.Sort(names)
+	return nil, Usage(fmt.Errorf("--%s %s: no such %s", flag, value, what), didyoumean.Hint(value, names, "there is "+strings.Join(names, ", ")))
+}
+
 // NoUse returns an error for given flags that have no effect.
 func NoUse(flags *pflag.FlagSet, why string, names ...string) error {
 	var given []string
