@@ -162,7 +162,7 @@ func TestCompareUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		"both rules and a webhook: give --rules or --with":                                                  {"--rules", "x", "--with", "http://localhost/"},
 		"no schemas to compare by: give the file or folder of the CRDs with --crds":                         {"--with", "http://localhost/"},
-		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --with": {"--with", "localhost", "--crds", "x"},
+		"--with: not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment": {"--with", "localhost", "--crds", "x"},
 		"--with-ca-file: of no use without --with":                                                          {"--rules", "x", "--with-ca-file", "x"},
 		"--ca-file: of no use without --server":                                                             {"--rules", "x", "--ca-file", "x"},
 		"--namespace: of no use without --live":                                                             {"--rules", "x", "--namespace", "x"},

@@ -100,7 +100,7 @@ func TestCheckWebhookUsage(t *testing.T) {
 	t.Parallel()
 	const crd = "../../examples/crds/crontabs.example.com.yaml"
 	for want, args := range map[string][]string{
-		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --server": {"--server", "localhost:9443", "--crds", crd},
+		"--server: not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment": {"--server", "localhost:9443", "--crds", crd},
 		`--skip "ordr": no such check, did you mean order?`:                                                   {"--server", "https://localhost/", "--crds", crd, "--skip", "ordr"},
 		"--skip: of no use to compare":                                                                        {"--server", "https://localhost/", "--crds", crd, "--rules", "x", "--skip", "uid"},
 		"no schemas to compare by":                                                                            {"--server", "https://localhost/"},

@@ -79,8 +79,7 @@ func runSuggest(ctx context.Context, p *voice.Program, o *suggestOptions) error 
 		}
 		texts = append(texts, string(text))
 	}
-	_, err = fmt.Fprint(p.Stdout, strings.Join(texts, "---\n"))
-	return err
+	return p.Print(strings.Join(texts, "---\n"))
 }
 
 // choose returns the CRDs to write Conversions for.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -53,17 +54,7 @@ test report.`,
   git show main:rules.yaml | webhookd check rules.yaml --crds crd.yaml --against -
   webhookd check rules.yaml --crds crd.yaml --against old.yaml -o markdown
   webhookd check rules.yaml --live --context production --fail-on warning`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.ruled.Arguments = true
-			reader, err := connect.Live(p, &o.live, &o.ruled)
-			if err == nil {
-				err = o.check(cmd.Flags())
-			}
-			if err != nil {
-				return err
-			}
-			return run(cmd.Context(), p, &o, reader)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd, p, &o) },
 	}
 	flags := cmd.Flags()
 	o.ruled.Add(flags)
@@ -73,9 +64,9 @@ test report.`,
 		"`path` of a file or folder of the old rules, - for stdin; may be given more than once")
 	flags.StringArrayVar(&o.againstCRDs, "against-crd", nil,
 		"`path` of a file or folder of the CRDs of the old rules; may be given more than once (default the folders of --against, or --crds)")
-	voice.AddOutput(cmd, &o.output, findingFormats()...)
+	voice.AddOutput(cmd, &o.output, names(finding.Formats())...)
 	flags.StringVar(&o.failOn, "fail-on", o.failOn, "the lowest `severity` that gives exit code 1: error, warning or note")
-	voice.Offer(cmd, "fail-on", severities()...)
+	voice.Offer(cmd, "fail-on", names(finding.Severities())...)
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "also print the units on stderr, as explain does")
 	o.live.Add(flags, "also convert all objects of a cluster to every version and back")
 	return cmd
@@ -90,43 +81,37 @@ type checkOptions struct {
 	verbose              bool
 }
 
-func severities() []string {
-	names := make([]string, 0, len(finding.Severities()))
-	for _, s := range finding.Severities() {
-		names = append(names, string(s))
+// names returns the texts of severities or formats.
+func names[T ~string](all []T) []string {
+	texts := make([]string, len(all))
+	for i, one := range all {
+		texts[i] = string(one)
 	}
-	return names
-}
-
-func findingFormats() []string {
-	names := make([]string, 0, len(finding.Formats()))
-	for _, format := range finding.Formats() {
-		names = append(names, string(format))
-	}
-	return names
+	return texts
 }
 
 // check reports everything that is wrong with the command line.
 func (o *checkOptions) check(flags *pflag.FlagSet) error {
-	var problems []error
-	if len(o.ruled.Rules) == 0 {
-		problems = append(problems, errors.New("nothing to check: name files or folders of Conversions"))
-	} else if len(o.ruled.CRDPaths()) == 0 && !o.live.On {
-		problems = append(problems, errors.New("no CRDs to check against: give their file or folder with --crds"))
-	}
-	problems = append(problems, o.live.Check(flags))
-	if len(o.againstCRDs) > 0 && len(o.against) == 0 {
-		problems = append(problems, errors.New("CRDs of old rules, and no old rules: give their file or folder with --against"))
-	}
-	problems = append(problems, o.ruled.CheckStdin(slices.Concat(o.against, o.againstCRDs)...))
-	problems = append(problems, voice.CheckOutput(o.output, findingFormats()...))
-	if !slices.Contains(severities(), o.failOn) {
-		problems = append(problems, fmt.Errorf("unknown severity %q: write error, warning or note", o.failOn))
-	}
-	return voice.Usage(errors.Join(problems...), "")
+	return voice.Usage(errors.Join(
+		voice.Problem(len(o.ruled.Rules) == 0, "nothing to check: name files or folders of Conversions"),
+		voice.Problem(len(o.ruled.Rules) > 0 && len(o.ruled.CRDPaths()) == 0 && !o.live.On, "no CRDs to check against: give their file or folder with --crds"),
+		o.live.Check(flags),
+		voice.Problem(len(o.againstCRDs) > 0 && len(o.against) == 0, "CRDs of old rules, and no old rules: give their file or folder with --against"),
+		o.ruled.CheckStdin(slices.Concat(o.against, o.againstCRDs)...),
+		voice.CheckOutput(o.output, names(finding.Formats())...),
+		voice.Problem(!slices.Contains(finding.Severities(), finding.Severity(o.failOn)), "unknown severity %q: write error, warning or note", o.failOn)), "")
 }
 
-func run(ctx context.Context, p *voice.Program, o *checkOptions, reader *connect.Reader) error {
+func run(cmd *cobra.Command, p *voice.Program, o *checkOptions) error {
+	ctx := cmd.Context()
+	o.ruled.Arguments = true
+	reader, err := connect.Live(p, &o.live, &o.ruled)
+	if err == nil {
+		err = o.check(cmd.Flags())
+	}
+	if err != nil {
+		return err
+	}
 	ruleFiles, crdFiles, err := o.ruled.Files(ctx, p)
 	if err != nil {
 		return err
@@ -149,90 +134,78 @@ func run(ctx context.Context, p *voice.Program, o *checkOptions, reader *connect
 			return err
 		}
 	}
-	return writeCheck(p, o, &set, changes)
+	return o.write(p, &set, changes)
 }
 
-// writeCheck prints the findings, and what the old rules converted differently.
-func writeCheck(p *voice.Program, o *checkOptions, set *ruleset.Set, changes []check.Change) error {
+// compareRules adds notes on values that the old rules have kept, and returns what they converted
+// differently.
+func compareRules(ctx context.Context, p *voice.Program, o *checkOptions, set *ruleset.Set) ([]check.Change, error) {
+	old := offline.Flags{Rules: o.against, CRDs: o.againstCRDs}
+	ruleFiles, err := offline.Read(ctx, p, ruleset.Origin{What: "old rules", Remedy: "give their file or folder with --against"}, old.Rules)
+	crdFiles, crdErr := offline.Read(ctx, p, ruleset.Origin{What: "CRDs of old rules", Remedy: "give their file or folder with --against-crd"}, old.CRDs)
+	if err := errors.Join(err, crdErr); err != nil {
+		return nil, err
+	}
+	if len(o.againstCRDs) == 0 { // those in the folders of the old rules win
+		crdFiles = append(offline.InFolders(ruleFiles), set.CRDFiles...)
+	}
+	loaded, err := p.Compiled.Load(ctx, ruleFiles, crdFiles)
+	if err == nil && len(loaded.Conversions) == 0 {
+		err = voice.Usage(fmt.Errorf("%s: no Conversion in any file of --against", offline.NamesOf(o.against)), "")
+	}
+	if err == nil {
+		err = offline.Usable(p, &loaded, "old rules", "--against-crd names the CRDs that they were made for")
+	}
+	if err != nil {
+		return nil, err
+	}
+	set.Findings = finding.Sort(append(set.Findings, check.Against(loaded.Bound, set.Bound)...))
+	set.Before = loaded.Files
+	return check.Changes(loaded.Bound, set.Bound), nil
+}
+
+// write prints the findings and what the old rules converted differently, and fails if a finding is
+// as serious as --fail-on.
+func (o *checkOptions) write(p *voice.Program, set *ruleset.Set, changes []check.Change) error {
+	var out strings.Builder
 	format := finding.Format(o.output)
-	if format == finding.Text {
+	switch format {
+	case finding.Markdown:
+		if len(o.against) > 0 {
+			out.WriteString(markdownChanges(changes))
+		}
+	case finding.Text:
 		format = p.TextFor(p.Stdout)
 	}
-	if format == finding.Markdown && len(o.against) > 0 {
-		if err := writeChanges(p.Stdout, format, changes); err != nil {
-			return err
-		}
-	}
-	if err := set.Render(p.Stdout, format); err != nil {
+	if err := set.Render(&out, format); err != nil {
 		return err
 	}
-	if format != finding.Markdown {
-		if err := writeChanges(p.Stdout, format, changes); err != nil {
-			return err
-		}
+	if o.output == string(finding.Text) && len(changes) > 0 {
+		out.WriteString(tableOfChanges(changes))
+	}
+	if err := p.Print(out.String()); err != nil {
+		return err
 	}
 	o.ruled.NoteNoCRD(p, set)
 	if set.Foreign > 0 {
 		p.Note("%s skipped: no Kubernetes objects", voice.Count(set.Foreign, "file"))
 	}
 	if o.verbose {
-		if err := writeUnits(p.Stderr, explainUnits(set, ""), false); err != nil {
-			return err
-		}
+		fmt.Fprint(p.Stderr, strings.TrimPrefix(textOfUnits(unitsOf(set, "")), "\n"))
 	}
-	return conclude(p, o, set)
-}
-
-// compare adds notes on values that the old rules have kept, and returns what they converted
-// differently.
-func compareRules(ctx context.Context, p *voice.Program, o *checkOptions, set *ruleset.Set) ([]check.Change, error) {
-	from := ruleset.Origin{What: "old rules", Remedy: "give their file or folder with --against"}
-	ruleFiles, err := offline.Read(ctx, p, from, o.against)
-	crdFiles, crdErr := offline.Read(ctx, p, ruleset.Origin{What: "CRDs of old rules", Remedy: "give their file or folder with --against-crd"}, o.againstCRDs)
-	if err := errors.Join(err, crdErr); err != nil {
-		return nil, voice.Usage(err, "")
-	}
-	if len(o.againstCRDs) == 0 { // those in the folders of the old rules win
-		crdFiles = slices.DeleteFunc(slices.Clone(ruleFiles), func(file ruleset.File) bool { return !file.InFolder })
-		crdFiles = append(crdFiles, set.CRDFiles...)
-	}
-	old, err := p.Compiled.Load(ctx, ruleFiles, crdFiles)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(old.Conversions) == 0:
-		return nil, voice.Usage(fmt.Errorf("%s: no Conversion in any file of --against", offline.NamesOf(o.against)), "")
-	case old.Broken > 0:
-		if err := old.Render(p.Stderr, p.TextFor(p.Stderr)); err != nil {
-			return nil, err
-		}
-		return nil, voice.Hint(fmt.Errorf("old rules cannot be used: %s above", voice.CountBySeverity(old.Findings)),
-			"--against-crd names the CRDs that they were made for")
-	}
-	set.Findings = finding.Sort(append(set.Findings, check.Against(old.Bound, set.Bound)...))
-	set.Before = old.Files
-	return check.Changes(old.Bound, set.Bound), nil
-}
-
-// conclude prints the number of findings, and fails if one is as serious as --fail-on.
-func conclude(p *voice.Program, o *checkOptions, set *ruleset.Set) error {
 	said := "no findings in " + voice.Count(len(set.Files), "file")
 	if len(set.Findings) > 0 {
-		said = voice.CountBySeverity(set.Findings) + " in " + voice.Count(filesWith(set.Findings), "file")
+		files := map[string]bool{}
+		for _, f := range set.Findings {
+			files[f.Pos.File] = true
+		}
+		said = voice.CountBySeverity(set.Findings) + " in " + voice.Count(len(files), "file")
 	} else if len(o.against) > 0 {
 		said += ", and kept values return as before"
 	}
-	fmt.Fprintf(p.Stderr, "webhookd: %s\n", said)
+	p.Note("%s", said)
 	if len(finding.Worst(set.Findings, finding.Severity(o.failOn))) > 0 {
 		return voice.ErrReported
 	}
 	return nil
-}
-
-func filesWith(findings []finding.Finding) int {
-	names := make(map[string]bool)
-	for _, f := range findings {
-		names[f.Pos.File] = true
-	}
-	return len(names)
 }

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -43,9 +41,6 @@ With CODE it says what a finding of check means, why it matters and how to fix i
 				return explainCode(p, args[0])
 			}
 			o.ruled.Rules = append(o.ruled.Rules, args...)
-			if err := o.check(); err != nil {
-				return voice.Usage(err, "")
-			}
 			return runExplain(cmd.Context(), p, &o)
 		},
 	}
@@ -62,106 +57,106 @@ type explainOptions struct {
 	version, output string
 }
 
-func (o *explainOptions) check() error {
-	problems := []error{o.ruled.Check()}
-	if len(o.ruled.Rules) == 0 {
-		problems = append(problems, errors.New("nothing to explain: name a file or a folder of Conversions"))
-	}
-	return errors.Join(append(problems, voice.CheckOutput(o.output, "table", "json"))...)
-}
-
 func runExplain(ctx context.Context, p *voice.Program, o *explainOptions) error {
+	if err := errors.Join(o.ruled.Check(),
+		voice.Problem(len(o.ruled.Rules) == 0, "nothing to explain: name a file or a folder of Conversions"),
+		voice.CheckOutput(o.output, "table", "json")); err != nil {
+		return voice.Usage(err, "")
+	}
 	set, err := o.ruled.LoadQuietly(ctx, p)
 	if err != nil {
 		return err
 	}
-	directions := explainAll(set, o.version)
-	if len(directions) == 0 {
-		if o.version != "" {
-			return voice.Usage(fmt.Errorf("--version %s: no rules for this version", o.version), "there is "+strings.Join(versionsOf(set), ", "))
-		}
-		return fmt.Errorf("%s: no Conversion in any file", offline.NamesOf(o.ruled.Rules))
-	}
-	units := explainUnits(set, o.version)
-	if o.output == "json" {
-		return p.PrintJSON(map[string]any{"directions": directions, "units": units})
-	}
-	if err := writeTables(p.Stdout, directions); err != nil {
-		return err
-	}
-	return writeUnits(p.Stdout, units, true)
-}
-
-// versionsOf returns the versions that rules name, sorted and without duplicates.
-func versionsOf(set *ruleset.Set) []string {
-	var names []string
-	for _, c := range set.Conversions {
-		names = append(names, c.Hub)
-		for _, v := range c.Versions {
-			names = append(names, v.Name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// explainAll explains all directions, or those to and from one version.
-func explainAll(set *ruleset.Set, version string) []check.Direction {
-	all := []check.Direction{}
+	directions := []check.Direction{}
+	var versions []string
 	for _, k := range set.Bound.Kinds {
 		for _, d := range check.Explain(k) {
-			if version == "" || version == d.From || version == d.To {
-				all = append(all, d)
+			if versions = append(versions, d.From); o.version == "" || o.version == d.From || o.version == d.To {
+				directions = append(directions, d)
+			}
+		}
+	}
+	units := unitsOf(set, o.version)
+	switch {
+	case len(directions) == 0 && o.version != "":
+		slices.Sort(versions)
+		return voice.Usage(fmt.Errorf("--version %s: no rules for this version", o.version), "there is "+strings.Join(slices.Compact(versions), ", "))
+	case len(directions) == 0:
+		return fmt.Errorf("%s: no Conversion in any file", offline.NamesOf(o.ruled.Rules))
+	case o.output == "json":
+		return p.PrintJSON(map[string]any{"directions": directions, "units": units})
+	}
+	texts := make([]string, len(directions))
+	for i := range directions {
+		texts[i] = textOf(&directions[i])
+	}
+	return p.Print(strings.Join(texts, "\n") + textOfUnits(units))
+}
+
+// textOf returns the table of a direction.
+func textOf(d *check.Direction) string {
+	by := func(rule, reason string) string {
+		return strings.TrimSuffix(strings.TrimPrefix(rule+": "+reason, ": "), ": ")
+	}
+	counts := map[check.Class]int{}
+	rows := [][]string{{"PLACE", "WHAT", "CLASS", "TO", "BY"}}
+	for _, a := range d.Atoms {
+		counts[a.Class]++
+		rows = append(rows, []string{a.Path, string(a.Kind), string(a.Class), a.To, by(a.Rule, a.Reason)})
+	}
+	var sums []string
+	for _, class := range []check.Class{check.Copied, check.Mapped, check.Preserved, check.Dropped, check.Unmapped} {
+		if n := counts[class]; n > 0 {
+			sums = append(sums, fmt.Sprintf("%d %s", n, class))
+		}
+	}
+	text := fmt.Sprintf("%s %s -> %s: %s\n", d.CRD, d.From, d.To, strings.Join(sums, ", ")) + voice.Table(rows)
+	for _, a := range d.Absent {
+		text += fmt.Sprintf("%s may stay absent in %s: %s\n", cmp.Or(a.Path, "any required field"), d.To, by(a.Rule, a.Reason))
+	}
+	return text
+}
+
+// unitsOf returns the units with more than one place, of all versions or of the conversions to and
+// from one.
+func unitsOf(set *ruleset.Set, version string) []check.Units {
+	all := []check.Units{}
+	for _, k := range set.Bound.Kinds {
+		for _, u := range check.FindUnits(k) {
+			if version == "" || version == u.Version || version == u.Hub {
+				all = append(all, u)
 			}
 		}
 	}
 	return all
 }
 
-func writeTables(w io.Writer, directions []check.Direction) error {
-	for i, d := range directions {
-		if i > 0 {
-			if _, err := fmt.Fprintln(w); err != nil {
-				return err
+// textOfUnits returns a block for each version with units, after a blank line.
+func textOfUnits(all []check.Units) string {
+	var text strings.Builder
+	for _, e := range all {
+		if len(e.Units) == 0 {
+			continue
+		}
+		fmt.Fprintf(&text, "\n%s %s <-> %s: %s of places that belong together\n", e.CRD, e.Version, e.Hub, voice.Count(len(e.Units), "unit"))
+		for i, u := range e.Units {
+			if i > 0 {
+				text.WriteByte('\n')
 			}
-		}
-		if _, err := fmt.Fprintf(w, "%s %s -> %s: %s\n", d.CRD, d.From, d.To, summary(&d)); err != nil {
-			return err
-		}
-		var text strings.Builder
-		table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "PLACE\tWHAT\tCLASS\tTO\tBY")
-		for _, a := range d.Atoms {
-			by := strings.TrimPrefix(a.Rule+": "+a.Reason, ": ")
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", a.Path, a.Kind, a.Class, a.To, strings.TrimSuffix(by, ": "))
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-		for _, a := range d.Absent {
-			fmt.Fprintf(&text, "%s may stay absent in %s: %s\n", cmp.Or(a.Path, "any required field"), d.To,
-				strings.TrimPrefix(a.Rule+": "+a.Reason, ": "))
-		}
-		for line := range strings.Lines(text.String()) {
-			if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
-				return err
+			var rows [][]string
+			for _, version := range [2]string{e.Version, e.Hub} {
+				if places := u.TextOf(version); places != "" {
+					rows = append(rows, []string{"  " + version, places})
+				}
+				if reads := u.ReadsOf(version); reads != "" {
+					rows = append(rows, []string{"  " + version + " reads", reads})
+				}
 			}
+			for i, why := range u.Why {
+				rows = append(rows, []string{"  " + []string{"because", ""}[min(i, 1)], why})
+			}
+			text.WriteString(voice.Table(rows))
 		}
 	}
-	return nil
-}
-
-// summary returns the number of atoms in each class.
-func summary(d *check.Direction) string {
-	counts := make(map[check.Class]int)
-	for _, a := range d.Atoms {
-		counts[a.Class]++
-	}
-	var parts []string
-	for _, class := range []check.Class{check.Copied, check.Mapped, check.Preserved, check.Dropped, check.Unmapped} {
-		if n := counts[class]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, class))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return text.String()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -46,7 +45,10 @@ type Webhook struct {
 func NewWebhook(urlFlag, at, caFlag, caFile string) (*Webhook, error) {
 	bundle, bundleErr := readBundle(caFlag, caFile)
 	e := &crdwire.Endpoint{Target: crdwire.Target{URL: at}, Bundle: bundle}
-	return Connected(e), errors.Join(checkServerURL(urlFlag, at), bundleErr)
+	u, err := url.Parse(at)
+	wrong := err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != ""
+	return Connected(e), errors.Join(bundleErr,
+		voice.Problem(wrong, "--%s: not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment", urlFlag))
 }
 
 // Connected returns the webhook at an endpoint.
@@ -76,28 +78,22 @@ func (e *Webhook) Try(ctx context.Context, kind *converters.Kind) error {
 
 // HintConnection adds a remedy to an error of a connection to a webhook.
 func HintConnection(err error) error {
-	hint := ""
-	if _, is := errors.AsType[x509.UnknownAuthorityError](err); is {
-		hint = "give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret"
-	} else if _, is := errors.AsType[x509.HostnameError](err); is {
-		hint = "give a host or a Service that the certificate names; --service with --address connects elsewhere, such as to a kubectl port-forward"
-	} else if _, is := errors.AsType[*net.DNSError](err); is {
-		hint = "the name of a Service is known only in the cluster: give --service, with --address of a kubectl port-forward"
-	} else if errors.Is(err, http.ErrSchemeMismatch) {
-		hint = "this port speaks HTTP, such as that of health and metrics: give the one on which the webhook listens"
-	} else if errors.Is(err, syscall.ECONNREFUSED) {
-		hint = "start the webhook, or give the port on which it listens"
+	switch {
+	case is[x509.UnknownAuthorityError](err):
+		return voice.Hint(err, "give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret")
+	case is[x509.HostnameError](err):
+		return voice.Hint(err, "give a host or a Service that the certificate names; --service with --address connects elsewhere, such as to a kubectl port-forward")
+	case is[*net.DNSError](err):
+		return voice.Hint(err, "the name of a Service is known only in the cluster: give --service, with --address of a kubectl port-forward")
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return voice.Hint(err, "this port speaks HTTP, such as that of health and metrics: give the one on which the webhook listens")
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return voice.Hint(err, "start the webhook, or give the port on which it listens")
 	}
-	if hint == "" {
-		return err
-	}
-	return voice.Hint(err, hint)
+	return err
 }
 
-func checkServerURL(flag, text string) error {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return fmt.Errorf("not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --%s", flag)
-	}
-	return nil
+func is[E error](err error) bool {
+	_, found := errors.AsType[E](err)
+	return found
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
@@ -46,45 +47,30 @@ func (f *TargetFlags) Target() (crdwire.Target, error) {
 		return t, err
 	}
 	t.Port, t.Path = f.Port, f.Path
-	return t, errors.Join(checkPort(f.Port), checkPath(f.Path))
+	return t, errors.Join(
+		voice.Problem(f.Port < 1 || f.Port > 65535, "--port %d: not a port, write 1 to 65535", f.Port),
+		voice.Problem(!strings.HasPrefix(f.Path, "/") || strings.ContainsAny(f.Path, "?# "), "--path %q: not a path, write it with a / first, and without a query", f.Path))
 }
 
 // OptionalService reads --service. Without it the Target is empty.
-func (f *TargetFlags) OptionalService() (crdwire.Target, error) {
+func (f *TargetFlags) OptionalService() (t crdwire.Target, err error) {
 	if f.Service == "" {
-		return crdwire.Target{}, nil
+		return t, nil
 	}
 	service, err := f.Cluster.Qualified(f.Service)
-	if err != nil {
-		return crdwire.Target{}, fmt.Errorf("--service: %w", err)
+	if err == nil {
+		t, err = crdwire.ParseService(service)
 	}
-	t, err := crdwire.ParseService(service)
 	if err != nil {
 		err = fmt.Errorf("--service: %w", err)
 	}
 	return t, err
 }
 
-func checkPort(port int) error {
-	if port < 1 || port > 65535 {
-		return fmt.Errorf("--port %d: not a port, write 1 to 65535", port)
-	}
-	return nil
-}
-
-func checkPath(path string) error {
-	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?# ") {
-		return fmt.Errorf("--path %q: not a path, write it with a / first, and without a query", path)
-	}
-	return nil
-}
-
 // CheckAddress checks --address, which is optional.
 func CheckAddress(address string) error {
-	if _, port, err := net.SplitHostPort(address); address != "" && (err != nil || port == "") {
-		return fmt.Errorf("--address %q: not an address, write HOST:PORT such as 127.0.0.1:9443", address)
-	}
-	return nil
+	_, port, err := net.SplitHostPort(address)
+	return voice.Problem(address != "" && (err != nil || port == ""), "--address %q: not an address, write HOST:PORT such as 127.0.0.1:9443", address)
 }
 
 // Bundle reads the CA file. Without --ca-file the bundle is nil.
@@ -101,9 +87,9 @@ func readBundle(flag, file string) (crdwire.Bundle, error) {
 	}
 	b, err := crdwire.ParseBundle(text)
 	if err != nil {
-		return nil, fmt.Errorf("--%s: %s: %w", flag, file, err)
+		err = fmt.Errorf("--%s: %s: %w", flag, file, err)
 	}
-	return b, nil
+	return b, err
 }
 
 // CAFileUsage is the usage of --ca-file.

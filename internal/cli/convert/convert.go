@@ -175,8 +175,5 @@ func (o *convertOptions) write(p *voice.Program, inputs, results []manifest.File
 	if err != nil {
 		return err
 	}
-	if _, err := p.Stdout.Write(out); err != nil {
-		return fmt.Errorf("cannot write the result: %w", err)
-	}
-	return nil
+	return p.Print(string(out))
 }

@@ -1,13 +1,10 @@
 package kept
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -124,33 +121,26 @@ func run(ctx context.Context, p *voice.Program, o *keptOptions) error {
 	if len(all) == 0 {
 		return fmt.Errorf("%s: no objects in the files", offline.NamesOf([]string{o.object}))
 	}
-	var out bytes.Buffer
+	said := make([]string, len(all))
 	for i, object := range all {
-		if i > 0 {
-			out.WriteByte('\n')
-		}
-		if err := object.write(&out); err != nil {
-			return err
-		}
+		said[i] = object.text()
 	}
-	_, err = p.Stdout.Write(out.Bytes())
-	return err
+	return p.Print(strings.Join(said, "\n"))
 }
 
-// write writes for a person what an object keeps.
-func (x *keptObject) write(out io.Writer) error {
-	fmt.Fprintf(out, "%s at %s: ", x.Object, x.Version)
+// text says for a person what an object keeps.
+func (x *keptObject) text() string {
+	head := fmt.Sprintf("%s at %s: ", x.Object, x.Version)
+	used := fmt.Sprintf("%d of %d bytes of annotations are used", x.AnnotationBytes, x.Limit)
 	if x.KeptBytes == 0 {
-		fmt.Fprintf(out, "nothing is kept; %d of %d bytes of annotations are used\n", x.AnnotationBytes, x.Limit)
-		return nil
+		return head + "nothing is kept; " + used + "\n"
 	}
-	fmt.Fprintf(out, "kept values have %d bytes; %d of %d bytes of annotations are used (%.1f %%)\n", x.KeptBytes,
-		x.AnnotationBytes, x.Limit, 100*float64(x.AnnotationBytes)/float64(x.Limit))
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if len(x.Kept) > 0 {
-		fmt.Fprintln(table, "  OF\tBYTES\tPLACE")
-	}
-	for _, k := range x.Kept {
+	head += fmt.Sprintf("kept values have %d bytes; %s (%.1f %%)\n", x.KeptBytes, used, 100*float64(x.AnnotationBytes)/float64(x.Limit))
+	var rows [][]string
+	for i, k := range x.Kept {
+		if i == 0 {
+			rows = append(rows, []string{"  OF", "BYTES", "PLACE"})
+		}
 		const most = 3
 		text := finding.Few(k.Places, most) + ": " + strings.Join(k.Keeps, ", ")
 		switch {
@@ -160,17 +150,17 @@ func (x *keptObject) write(out io.Writer) error {
 		default:
 			text += ", which returns when " + k.Version + " is read"
 		}
-		fmt.Fprintf(table, "  %s\t%d\t%s\n", k.Version, k.Bytes, text)
+		rows = append(rows, []string{"  " + k.Version, fmt.Sprint(k.Bytes), text})
 		for _, value := range k.Values {
-			fmt.Fprintf(table, "  \t\t  %s\n", value)
+			rows = append(rows, []string{"  ", "", "  " + value})
 		}
 	}
-	err := table.Flush()
+	text := head + voice.Table(rows)
 	for _, v := range x.Versions {
-		fmt.Fprintf(out, "  %s\n", v.Says)
+		text += "  " + v.Says + "\n"
 	}
 	if x.others > 0 {
-		fmt.Fprintf(out, "  %s in a format that this build does not know, which conversions pass on\n", voice.Count(x.others, "annotation"))
+		text += "  " + voice.Count(x.others, "annotation") + " in a format that this build does not know, which conversions pass on\n"
 	}
-	return err
+	return text
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
@@ -56,30 +55,26 @@ func convertedCRDs(all []*crdschema.CRD, only string) ([]*crdschema.CRD, error) 
 // printResults prints the score, the table of the checks, and what has failed. It reports whether
 // anything has.
 func printResults(p *voice.Program, o *compareOptions, kind string, results []conformance.Result) (bool, error) {
-	var out, details bytes.Buffer
+	var details bytes.Buffer
+	var rows [][]string
 	passed, failed := 0, 0
-	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	for i := range results {
 		r := &results[i]
 		switch {
 		case r.Failed > 0:
 			failed++
-			fmt.Fprintf(table, "%s\tFAIL\t%d of %d fail\n", r.Name, r.Failed, r.Objects)
+			rows = append(rows, []string{r.Name, "FAIL", fmt.Sprintf("%d of %d fail", r.Failed, r.Objects)})
 			writeFailure(&details, r)
 			fmt.Fprintf(&details, "again: %s\n", o.again("compare", kind, o.seed, cmp.Or(r.First.Index+1, 1), o.words()...))
 		case r.Untested != "":
-			fmt.Fprintf(table, "%s\t-\t%s\n", r.Name, r.Untested)
+			rows = append(rows, []string{r.Name, "-", r.Untested})
 		default:
 			passed++
-			fmt.Fprintf(table, "%s\tpass\t%d\n", r.Name, r.Objects)
+			rows = append(rows, []string{r.Name, "pass", fmt.Sprint(r.Objects)})
 		}
 	}
-	fmt.Fprintf(p.Stdout, "%s: %d of %s pass, %d fail, %d not tested (seed %d)\n", kind, passed, voice.Count(len(results), "check"), failed, len(results)-passed-failed, o.seed)
-	err := table.Flush()
-	if err == nil {
-		_, err = p.Stdout.Write(append(out.Bytes(), details.Bytes()...))
-	}
-	return failed > 0, err
+	score := fmt.Sprintf("%s: %d of %s pass, %d fail, %d not tested (seed %d)\n", kind, passed, voice.Count(len(results), "check"), failed, len(results)-passed-failed, o.seed)
+	return failed > 0, p.Print(score + voice.Table(rows) + details.String())
 }
 
 // writeFailure says what a check requires, what happened instead, and with which object.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
@@ -28,8 +27,7 @@ func printViolation(p *voice.Program, o *fuzzOptions, kind *converters.Kind, c *
 	}
 	writeObject(&out, v)
 	fmt.Fprintf(&out, "seed: %d\nagain: %s\n", v.Seed, o.again("fuzz", kind.Name(), v.Seed, v.Index+1))
-	_, err := p.Stdout.Write(out.Bytes())
-	return err
+	return p.Print(out.String())
 }
 
 // writeProblem says what is wrong, and where.
@@ -80,14 +78,11 @@ func printComparison(p *voice.Program, o *compareOptions, kind *converters.Kind,
 	}
 	fmt.Fprintf(&out, "%s: %s%s (seed %d)\ntheirs: %s\nours: %s\n", kind.Name(), verb, voice.Count(objects, "object"), o.seed, theirs, ours)
 	if len(found) > 0 {
-		table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "WHAT\tCONVERSION\tFIELD\tOBJECTS\tFIRST")
+		rows := [][]string{{"WHAT", "CONVERSION", "FIELD", "OBJECTS", "FIRST"}}
 		for _, d := range found {
-			fmt.Fprintf(table, "%s\t%s -> %s\t%s\t%d\t%s\n", d.Verdict, d.From, d.To, fieldOf(&d), d.Objects, d.Name)
+			rows = append(rows, []string{string(d.Verdict), d.From + " -> " + d.To, fieldOf(&d), fmt.Sprint(d.Objects), d.Name})
 		}
-		if err := table.Flush(); err != nil {
-			return false, err
-		}
+		out.WriteString(voice.Table(rows))
 	}
 	if o.live.ShowValues {
 		for _, d := range found {
@@ -96,8 +91,7 @@ func printComparison(p *voice.Program, o *compareOptions, kind *converters.Kind,
 	} else if len(found) > 0 {
 		out.WriteString("--show-values prints the values, and a small object for each\n")
 	}
-	_, err := p.Stdout.Write(out.Bytes())
-	return differ > 0, err
+	return differ > 0, p.Print(out.String())
 }
 
 func fieldOf(d *roundtrip.Disagreement) string {

@@ -131,8 +131,8 @@ func Once(files []ruleset.File) []ruleset.File {
 	return kept
 }
 
-// inFolders returns the files that were found in folders.
-func inFolders(files []ruleset.File) []ruleset.File {
+// InFolders returns the files that were found in folders.
+func InFolders(files []ruleset.File) []ruleset.File {
 	return slices.DeleteFunc(slices.Clone(files), func(f ruleset.File) bool { return !f.InFolder })
 }
 

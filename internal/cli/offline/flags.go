@@ -76,7 +76,7 @@ func (f *Flags) Files(ctx context.Context, p *voice.Program) (rules, crds []rule
 		from.Remedy = "give their file or folder"
 	}
 	rules, err = Read(ctx, p, from, f.Rules)
-	crds, crdErr := inFolders(rules), error(nil)
+	crds, crdErr := InFolders(rules), error(nil)
 	if len(f.CRDs) > 0 {
 		crds, crdErr = Read(ctx, p, ruleset.Origin{What: "CRDs", Remedy: "give their file or folder with --crds"}, f.CRDs)
 	}

@@ -3,14 +3,18 @@ package review
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"net/url"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/crdconvert/webhookd/internal/cli/connect"
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
@@ -19,8 +23,7 @@ import (
 
 // New returns the command review.
 func New(p *voice.Program) *cobra.Command {
-	var ruled offline.Flags
-	var remote remoteFlags
+	var o reviewOptions
 	cmd := &cobra.Command{
 		Use:   "review [FILE...] [--rules PATH --crds PATH] [--server URL | --service NAMESPACE/NAME]",
 		Short: "Answer a ConversionReview, or post one to a running webhook",
@@ -33,42 +36,89 @@ version. --probe posts test reviews instead of files. webhookd compare -f FILE p
 		Example: `  webhookd review review.json --rules rules.yaml --crds crd.yaml
   webhookd review review.json --server https://localhost:9443/crdconvert --ca-file ca.crt
   webhookd review --service webhookd/webhookd --ca-file ca.crt --probe CronTab.example.com/v1beta1:v1`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(remote.files)+len(remote.probes) == 0 {
-				remote.files = []string{offline.Stdin}
-			}
-			if err := errors.Join(ruled.Check(remote.files...), remote.check(cmd.Flags())); err != nil {
-				return voice.Usage(err, "")
-			}
-			if remote.given() {
-				return reviewRemotely(cmd.Context(), p, &remote)
-			}
-			return run(cmd.Context(), p, &ruled, remote.files)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, p) },
 	}
-	ruled.Add(cmd.Flags())
-	remote.add(cmd.Flags())
+	flags := cmd.Flags()
+	o.ruled.Add(flags)
+	flags.StringVar(&o.server, "server", "", "post the review to a running webhookd at this `URL`, such as https://localhost:9443/crdconvert")
+	o.AddService(flags, "post the review to this Service as the API server does")
+	o.AddPort(flags)
+	o.AddAddress(flags)
+	flags.StringVar(&o.CAFile, "ca-file", "", connect.CAFileUsage+" (default those of the system)")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`file` with a review, - for stdin, the default; may be given more than once; same as an argument")
+	flags.StringArrayVar(&o.probes, "probe", nil, "post a test review instead of stdin: an object of `KIND.GROUP/FROM:TO`, or the word empty for one without objects;\nmay be given more than once")
+	o.Cluster.Add(flags)
 	voice.FilesAfter(cmd, "filename")
 	return cmd
 }
 
-// review answers the ConversionReviews in files.
-func run(ctx context.Context, p *voice.Program, ruled *offline.Flags, files []string) error {
-	set, err := ruled.Load(ctx, p)
-	if err != nil {
-		return err
+// reviewOptions are the flags of review.
+type reviewOptions struct {
+	connect.TargetFlags
+
+	ruled         offline.Flags
+	server        string
+	files, probes []string
+}
+
+// check reports flags that have no effect without a running webhookd, or with the one that is given.
+func (o *reviewOptions) check(flags *pflag.FlagSet) error {
+	switch {
+	case o.server == "" && o.Service == "":
+		return voice.NoUse(flags, "without a running webhookd, give --server or --service", "port", "path", "address", "ca-file", "probe")
+	case len(o.files) > 0 && len(o.probes) > 0:
+		return errors.New("both files and test reviews: give files or --probe")
+	case o.Service == "":
+		return voice.NoUse(flags, "with --server, whose URL has it", "port", "path")
 	}
-	registry, err := set.Started(ctx)
-	if err != nil {
-		return err
+	return nil
+}
+
+// run answers the reviews, or posts them and the probes.
+func (o *reviewOptions) run(cmd *cobra.Command, p *voice.Program) error {
+	if len(o.files)+len(o.probes) == 0 {
+		o.files = []string{offline.Stdin}
 	}
-	for _, name := range files {
-		body, err := readReview(p, name)
+	if err := errors.Join(o.ruled.Check(o.files...), o.check(cmd.Flags())); err != nil {
+		return voice.Usage(err, "")
+	}
+	ctx := cmd.Context()
+	if o.server == "" && o.Service == "" {
+		set, err := o.ruled.Load(ctx, p)
 		if err != nil {
 			return err
 		}
-		if err := answer(ctx, p, registry, body); err != nil {
-			if len(files) > 1 {
+		registry, err := set.Started(ctx)
+		if err != nil {
+			return err
+		}
+		return o.each(p, func(body []byte) error { return answer(ctx, p, registry, body) })
+	}
+	endpoint, probes, err := o.endpoint()
+	if err != nil {
+		return voice.Usage(err, "")
+	}
+	for i := range probes {
+		if err := probes[i].Try(ctx, endpoint, "v1"); err != nil {
+			return connect.HintConnection(err)
+		}
+		p.Note("answered by %s: %s", endpoint.Target, &probes[i])
+	}
+	return o.each(p, func(body []byte) error { return post(ctx, p, endpoint, body) })
+}
+
+// each does something with the review of each file, until it fails.
+func (o *reviewOptions) each(p *voice.Program, do func(body []byte) error) error {
+	for _, name := range o.files {
+		body, err := offline.ReadFile(p, ruleset.Origin{What: "the review", Remedy: "name the file of a ConversionReview, or pipe one into it"}, name)
+		if err != nil {
+			return err
+		}
+		if name == offline.Stdin && len(bytes.TrimSpace(body)) == 0 {
+			return errors.New("nothing to answer, pipe a ConversionReview into it: stdin")
+		}
+		if err := do(body); err != nil {
+			if len(o.files) > 1 {
 				err = fmt.Errorf("%s: %w", name, err)
 			}
 			return err
@@ -77,21 +127,33 @@ func run(ctx context.Context, p *voice.Program, ruled *offline.Flags, files []st
 	return nil
 }
 
-// readReview reads a ConversionReview from a file or stdin.
-func readReview(p *voice.Program, name string) ([]byte, error) {
-	from := ruleset.Origin{What: "the review", Remedy: "name the file of a ConversionReview, or pipe one into it"}
-	if name != offline.Stdin {
-		body, err := os.ReadFile(name) //nolint:gosec // the user's own file
-		if err != nil {
-			return nil, voice.Usage(from.Unread(name, err), "")
+// endpoint reads the flags, and reports everything that is wrong with them.
+func (o *reviewOptions) endpoint() (*crdwire.Endpoint, []crdwire.Probe, error) {
+	var target crdwire.Target
+	var targetErr error
+	switch {
+	case o.server != "" && o.Service != "":
+		targetErr = errors.New("both a URL and a Service: give --server or --service")
+	case o.Service != "":
+		target, targetErr = o.Target()
+	default:
+		if target, targetErr = crdwire.ParseURL(o.server); targetErr != nil {
+			targetErr = fmt.Errorf("--server: %w", targetErr)
+		} else if u, err := url.Parse(o.server); err == nil && u.Path == "" {
+			target.URL += crdwire.DefaultPath
 		}
-		return body, nil
 	}
-	body, err := offline.ReadStdin(p, from)
-	if err == nil && len(bytes.TrimSpace(body)) == 0 {
-		err = errors.New("nothing to answer, pipe a ConversionReview into it: stdin")
+	bundle, bundleErr := o.Bundle()
+	problems := append(make([]error, 0, 3+len(o.probes)), targetErr, bundleErr, connect.CheckAddress(o.Address))
+	probes := make([]crdwire.Probe, 0, len(o.probes))
+	for _, text := range o.probes {
+		probe, err := crdwire.ParseProbe(text)
+		if err != nil {
+			err = fmt.Errorf("--probe: %w", err)
+		}
+		problems, probes = append(problems, err), append(probes, probe)
 	}
-	return body, err
+	return &crdwire.Endpoint{Target: target, Bundle: bundle, Address: o.Address}, probes, errors.Join(problems...)
 }
 
 // answer writes the answer to one review.
@@ -107,13 +169,31 @@ func answer(ctx context.Context, p *voice.Program, registry *converters.Registry
 	if err != nil {
 		return hintObject(err, body, "this is an object, not a review: webhookd convert FILE --to VERSION converts it")
 	}
-	if _, err := p.Stdout.Write(answer); err != nil {
-		return fmt.Errorf("cannot write the answer: %w", err)
+	if err := p.Print(string(answer)); err != nil || result.Message == "" {
+		return err
 	}
-	if result.Message != "" {
-		return fmt.Errorf("review failed: %s", result.Message)
+	return fmt.Errorf("review failed: %s", result.Message)
+}
+
+// post writes the answer of a running webhookd, and checks it as the API server does.
+func post(ctx context.Context, p *voice.Program, endpoint *crdwire.Endpoint, body []byte) error {
+	var review struct {
+		Request struct {
+			UID     string            `json:"uid"`
+			Desired string            `json:"desiredAPIVersion"`
+			Objects []json.RawMessage `json:"objects"`
+		} `json:"request"`
 	}
-	return nil
+	_ = json.Unmarshal(body, &review) // the server reports what is wrong with it
+	answer, err := endpoint.Post(ctx, body)
+	if err != nil {
+		return fmt.Errorf("%w: %s", connect.HintConnection(hintObject(err, body, "this is an object, not a review: webhookd compare -f FILE --to VERSION --server URL posts it")), endpoint.Target)
+	}
+	if err := p.Print(string(answer)); err != nil {
+		return err
+	}
+	_, err = crdwire.CheckAnswer(answer, review.Request.UID, review.Request.Desired, len(review.Request.Objects))
+	return err
 }
 
 // hintObject adds a remedy to an error about a body if that is an object, not a review.

@@ -86,6 +86,14 @@ func (b Build) String() string {
 	return fmt.Sprintf("%s (%s, %s, %s)", b.Version, revision, b.GoVersion, b.Platform)
 }
 
+// Print prints a result.
+func (p *Program) Print(text string) error {
+	if _, err := io.WriteString(p.Stdout, text); err != nil {
+		return fmt.Errorf("cannot write the result: %w", err)
+	}
+	return nil
+}
+
 // PrintJSON prints the result of a verb with -o json.
 func (p *Program) PrintJSON(result any) error {
 	e := json.NewEncoder(p.Stdout)

@@ -3,6 +3,7 @@ package voice
 import (
 	"fmt"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
@@ -27,4 +28,18 @@ func Count[N int | uint64](n N, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Table aligns rows of cells in columns. Lines do not end in blanks.
+func Table(rows [][]string) string {
+	var aligned, out strings.Builder
+	table := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(table, strings.Join(row, "\t"))
+	}
+	_ = table.Flush() // into memory
+	for line := range strings.Lines(aligned.String()) {
+		out.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return out.String()
 }
