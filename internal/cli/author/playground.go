@@ -27,16 +27,12 @@ func NewPlayground(p *voice.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "playground [--crd FILE] [--rules FILE] [-f FILE] [--listen 127.0.0.1:PORT] [--open]",
 		Short: "Try rules on a page in a browser",
-		Long: `Serve a page on which to write rules and to see at once what they do: the findings of check next to the text, an object
-at any version and what it becomes at each other one, what was copied, moved, computed, kept or dropped and why, the way
-back, a draft of rules, and the laws of conversion on random objects. It begins with the files that are given, or with an
-example.
+		Long: `Serve a page on which to write rules and to see at once what they do: the findings of check, an object at any version
+and what it becomes at each other one and on the way back, a draft of rules, and the laws of conversion on random objects. It
+begins with the files that are given, or with an example. It prints the URL, and ends when interrupted.
 
 The page is served on this machine only: --listen takes loopback addresses. Its URL has a token; without it nothing is
-answered. What is typed goes to this process and nowhere else, and is not stored. A link to share holds everything in its
-fragment, which browsers do not send.
-
-It prints the URL, and ends when interrupted.`,
+answered. What is typed goes to this process and nowhere else, and is not stored.`,
 		Example: `  webhookd playground
   webhookd playground --crd crd.yaml --rules rules.yaml -f object.yaml --open
   webhookd playground --listen 127.0.0.1:8080`,

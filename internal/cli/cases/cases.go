@@ -19,26 +19,20 @@ func New(p *voice.Program) *cobra.Command {
 		Use:   "test DIR... [--rules PATH] [--crds PATH] [--update] [-v]",
 		Short: "Test conversions against cases: objects in files",
 		Long: `Convert the objects in the files of a folder, and compare the results with the files next to them. A folder with a
-Conversion or a CRD is a suite, together with everything below it. Other folders are searched for suites. In a suite,
-documents of kind CustomResourceDefinition are CRDs, those of kind Conversion are rules, and every other file is part of
-a case:
+Conversion or a CRD is a suite, together with everything below it. Other folders are searched for suites. With --rules or
+--crds each DIR is one suite, which those files belong to. Files without rules and CRDs are cases:
 
 - NAME.VERSION.yaml is the object of the case NAME at VERSION, such as simple.v1beta1.yaml.
 - NAME.FROM-to-TO.yaml is the result of converting NAME.FROM.yaml to TO if that is not NAME.TO.yaml: after an edit that
   makes kept values stale, or if rules drop something.
 
 Every NAME.VERSION.yaml is converted to all other versions. The result must equal the file of that version, if there is
-one, annotations included, once the API server has filled in the defaults of the schema. The order of keys does not
-matter. Converted back, it must be the original object, so a single file already tests a round trip. Kept values that an
-object has in its annotations may be lost in that round trip.
+one, annotations included, once the API server has filled in the defaults of the schema. Converted back, it must be the
+original object but for its kept values, so a single file already tests a round trip. The files must be objects that the
+API server could store: valid, and with nothing to prune. Rules are checked as well, as by webhookd check.
 
-The files must be objects that the API server could store: valid, and with nothing to prune. Rules are checked as well, as
-by webhookd check. With --rules or --crds each DIR is one suite, which those files belong to. A compiled-in kind needs no
-rules. The folders of --rules and --crds are read with everything below them, as by serve and check.
-
-With --update the files are rewritten: all versions of a case from one, the first without kept values in annotations, in
-the order of the CRD. Missing files are created. An existing FROM-to-TO file is rewritten even if it is empty. Review the
-changes.
+With --update the files are rewritten: all versions of a case from one, the first without kept values in the order of the
+CRD. Missing files are created. An existing FROM-to-TO file is rewritten even if it is empty. Review the changes.
 
 The exit code is 0 if every case passes, 1 if not or if there is no case, and 2 if the command line is wrong.`,
 		Example: `  webhookd test conversions/

@@ -27,27 +27,24 @@ func New(p *voice.Program) *cobra.Command {
 		Long: `Check Conversion files against the schemas of their CRDs, and print everything that is wrong: what would be lost, what
 the API server would prune or refuse, and what makes no sense. Rules that pass lose only what they drop with a reason.
 
-RULES are files, folders, or - for stdin. As in serve, a folder includes all .yaml, .yml and .json files in it and below,
-except in folders whose names begin with a dot. Files without a Conversion are skipped. Without --crds the CRDs are those
-in the folders.
+RULES are files, folders, or - for stdin. A folder includes all .yaml, .yml and .json files in it and below, except in
+folders whose names begin with a dot. Files without a Conversion are skipped. Without --crds the CRDs are those in the
+folders.
 
-With --against it also reports, for each pair of versions, what happens to values that the rules of OLD have kept in
-annotations: which return to a field that the other version now has, which count as edited because their unit has changed,
-and which are dropped. These findings are notes. Values that return as before are not mentioned. A table says which fields
-are converted differently, and what that means for users: with -o markdown for a pull request. The CRDs of OLD are those of
---against-crd, or those in its folder, or else those of the rules.
+With --against it also reports what happens to values that the rules of OLD have kept in annotations: which return to a field
+that the other version now has, which count as edited because their unit has changed, and which are dropped. A table says
+which fields are converted differently, and what that means for users: with -o markdown for a pull request. The CRDs of OLD
+are those of --against-crd, or those in its folder, or else those of the rules.
 
 With --live it also reads every object of the kinds from a cluster, converts it to every other served version and back as
-rules and API server would, holds it and edits of it to the laws of fuzz, and adds what it finds: objects that cannot be
-converted or whose kept values do not fit (errors), that come back with another value or break a law (errors), that the
-schema of the other version refuses (warnings), how much is kept in annotations, and what rules drop (notes). CRDs that are not given are those of the cluster. It prints the paths, the
-number of objects and the name of one of them; with --show-values, values too. It gets and lists, and never writes.
+rules and API server would, and holds it and edits of it to the laws of fuzz. It prints the paths, the number of objects and
+the name of one of them; with --show-values, values too. It gets and lists, and never writes. CRDs that are not given are
+those of the cluster.
 
-Findings go to stdout. An error means that values are lost, or that the rules cannot work: serve refuses the kind. A
-warning means that the API server may refuse a result. The exit code is 1 if there are errors, and 0 otherwise. With
---fail-on, warnings or notes count as well.
-With -o github findings are annotations of a pull request, with -o sarif a file for code scanning, and with -o junit a
-test report.`,
+An error means that values are lost, or that the rules cannot work: serve refuses the kind. A warning means that the API
+server may refuse a result. The exit code is 1 if there are errors, and 0 otherwise. With --fail-on, warnings or notes count
+as well. With -o github findings are annotations of a pull request, with -o sarif a file for code scanning, and with -o
+junit a test report.`,
 		Example: `  webhookd check rules/crontabs.yaml --crds crds/crontabs.yaml
   webhookd check conversions/ -o json
   webhookd suggest crd.yaml | webhookd check - --crds crd.yaml

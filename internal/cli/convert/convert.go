@@ -22,8 +22,8 @@ func New(p *voice.Program) *cobra.Command {
 		Short: "Convert objects in files",
 		Long: `Convert the objects in YAML or JSON files to another version, with the same converters and checks as serve. A file may
 hold several documents and Lists, whose items are converted. A folder includes the .yaml, .yml and .json files in it and
-below. An object that is already at the version stays as it is. An object of a kind without a converter is an error.
-Nothing is written to stdout unless every object can be converted.
+below. An object that is already at the version stays as it is. Nothing is written to stdout unless every object can be
+converted.
 
 Numbers keep their spelling and keys keep their order; comments are lost. YAML is read as kubectl reads it, and anything
 ambiguous, such as a duplicate key, is an error. webhookd rewrite changes files where they are, and keeps comments.
@@ -32,14 +32,11 @@ With --strip the output lacks the annotations and labels in which webhookd keeps
 Strip objects that you export and apply again: an outdated kept value would change the object. Without --to, --strip
 changes nothing else, and works for objects of any kind.
 
-webhookd check --live sums up what becomes of all objects of a cluster, at all versions and on the way back.
-
 A manifest may leave out a field whose default means something else at the other version. Such fields are named.
 --defaults write writes them out, at the version of the file, before it is converted. --defaults ignore is for patches,
 which leave fields to what they are applied to.
 
-With -v it lists on stderr which values of each object are kept in annotations because the reverse conversion would lose
-them, and which values rules drop, with their reasons.`,
+webhookd check --live sums up what becomes of all objects of a cluster, at all versions and on the way back.`,
 		Example: `  webhookd convert crontab.yaml --to v1
   webhookd convert manifests/ --to example.com/v1 --diff
   kubectl get crontabs -o yaml | webhookd convert - --to v1 -o json

@@ -37,10 +37,7 @@ version of the CRD. Without the policies, a client that may patch an object can 
 
 validate refuses a request that changes, adds or removes such an annotation, and names it (Kubernetes 1.30). restore puts
 the annotations back, and lets the request pass (Kubernetes 1.36). When an object is created, only annotations of status
-are checked, since its creator may set the spec at any version.
-
-Print the policies again when the CRD gets another version, which is not protected until then. Any client may remove
-annotations of a version that the CRD no longer has.
+are checked. Print the policies again when the CRD gets another version, which is not protected until then.
 
 ` + guardInput,
 		Example: `  webhookd crd guard annotations -f crd.yaml | kubectl apply -f -
@@ -58,16 +55,13 @@ func newGuardConvertible(p *voice.Program) *cobra.Command {
 		Use:   "convertible [FILE...] [--crd NAME...] [--service NAMESPACE/NAME]",
 		Short: "Print the policies that refuse objects that cannot be converted",
 		Long: `Print the policies that refuse to write an object that cannot be converted from the storage version to every other served
-version. Without them, one such object makes every list of its kind at that version fail, in all namespaces. The policies'
-expression is just "true": to evaluate it, the API server has to convert the object. That works with any converter, and
-the user sees the converter's message.
+version. Without them, one such object makes every list of its kind at that version fail, in all namespaces. They work with
+any converter, and the user sees the converter's message.
 
 The cost is one more conversion for each write and version. While webhookd is down, writes at the storage version are
-refused as well. An object that already cannot be converted cannot be changed, not even to remove a finalizer. It can be
-deleted at the storage version. docs/how-to/debug-a-failing-conversion.md explains how to recover.
+refused as well. An object that already cannot be converted can only be deleted, at the storage version.
 
-A CRD that serves one version is skipped, with a message. Print the policies again when the versions or the storage version
-of the CRD change.
+A CRD that serves one version is skipped. Print the policies again when the versions of the CRD change.
 
 ` + guardInput,
 		Example: `  webhookd crd guard convertible -f crd.yaml | kubectl apply -f -
@@ -83,9 +77,8 @@ func newGuardConversion(p *voice.Program) *cobra.Command {
 		Use:   "conversion [FILE...] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
 		Short: "Print the policies that protect spec.conversion",
 		Long: `Print the policies that keep updates of a CRD from dropping spec.conversion, pointing it at another Service, port, path or
-URL, or removing the CA from caBundle, while more than one version is served or stored. Without conversion, the API server
-changes only apiVersion, and the next write loses fields. kubectl replace and operator lifecycle managers do that with a
-manifest that has no spec.conversion. All other changes pass, also of a CRD that never had a webhook.
+URL, or removing the CA from caBundle, while more than one version is served or stored. kubectl replace and operator
+lifecycle managers do that with a manifest that has no spec.conversion. All other changes pass.
 
 validate refuses the update and says what to do (Kubernetes 1.30). restore puts spec.conversion back, and lets the update
 pass (Kubernetes 1.36). The policy of a CRD that Crossplane makes covers its XRD as well.

@@ -35,25 +35,19 @@ func newStatus(p *voice.Program) *cobra.Command {
 		Use:   "status [FILE...] [--service NAMESPACE/NAME] [--address HOST:PORT] [--rules PATH --crds PATH]",
 		Short: "Show what CRDs point at, and what is wrong",
 		Long: `Show for each CRD what converts it, which CAs its caBundle trusts and until when, and whether every version has a
-converter, served or not, since objects may be stored in any. CRDs with one version and no webhook are left out.
+converter, served or not, since objects may be stored in any. CRDs with one version and no webhook are left out. With
+--service, CRDs that point elsewhere are shown but not judged. The exit code is 1 if anything is wrong.
 
-With -f it works offline. Otherwise it reads the CRDs of a cluster. In a pod of it, or with --address, it also connects: it
-checks that caBundle verifies the certificate for NAME.NAMESPACE.svc, and that test reviews of all pairs of versions
-succeed. The converters are those of this build and of --rules, with the schemas of --crds. An answer of webhookd itself
-overrides them.
+With -f it works offline. Otherwise it reads the CRDs of a cluster, and the XRDs of those that Crossplane makes. In a pod of
+it, or with --address, it also connects: it checks that caBundle verifies the certificate for NAME.NAMESPACE.svc, and that
+test reviews of all pairs of versions succeed.
 
 With --rules and --crds, give the files that webhookd has. The command compares the schemas of each CRD with webhookd's copy
-and lists the differences, version by version. An old copy loses no field, but no rule covers what it lacks. Descriptions
-and validations are ignored. The command also prints the digest of these files: a replica that serves the same files has
-it in its metric webhookd_rules_info.
-
-Of XRDs in files it shows the CRDs that Crossplane makes. In a cluster it also reads the XRD of such a CRD, and reports a
-spec.conversion that Crossplane will replace.
+and lists the differences, without descriptions and validations. It also prints the digest of these files: a replica that
+serves them has it in its metric webhookd_rules_info.
 
 With --usage, the command also says who still uses each version: the field managers that wrote objects at it, and when they
-last did. The dashboard has the conversions.
-
-With --service, CRDs that point elsewhere are shown but not judged. The exit code is 1 if anything is wrong.
+last did.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
 resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]. ` + xrdRule("get"),

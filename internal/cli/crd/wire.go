@@ -29,16 +29,11 @@ func newWire(p *voice.Program) *cobra.Command {
 		Use:   "wire FILE (--service NAMESPACE/NAME | --url URL) [--ca-file FILE]",
 		Short: "Set spec.conversion in the file of a CRD or XRD",
 		Long: `Print the CRDs and XRDs of a file with spec.conversion set, so that the API server sends their conversions to webhookd. No other
-byte changes: comments, the order of keys and other documents stay as they are. In an existing spec.conversion, only what
-differs is replaced.
+byte changes: comments, the order of keys and other documents stay as they are.
 
 Without --ca-file an existing caBundle for the same Service stays. If there is none, something else has to fill it in,
-such as cert-manager's injector.
-
-Crossplane writes spec.conversion of an XRD (CompositeResourceDefinition) to the CRDs that it makes. A CRD that Crossplane
-made is refused, since Crossplane would revert the change.
-
-If a CRD points at another webhook, nothing is printed and the exit code is 1, unless --force is given.`,
+such as cert-manager's injector. A CRD that Crossplane made is refused: wire its XRD. If a CRD points at another webhook,
+nothing is printed and the exit code is 1, unless --force is given.`,
 		Example: `  webhookd crd wire crd.yaml --service webhookd/webhookd --ca-file ca.crt > wired.yaml
   kubectl get crd crontabs.example.com -o yaml | webhookd crd wire - --service webhookd/webhookd | kubectl apply -f -
   webhookd crd wire crd.yaml --url https://webhookd.example.com/crdconvert --ca-file ca.crt`,

@@ -32,21 +32,17 @@ func NewCompare(p *voice.Program) *cobra.Command {
 and print by field where they differ. The objects are random ones, made of the schemas, and with --live those of a cluster.
 
 The webhook in place is the one that the CRD in the cluster names: a URL, or a Service that is reached by a port-forward to
-one of its pods. Its certificate is verified as kube-apiserver does, with the CRD's caBundle and the Service's name. With
---server it is the webhook at a URL, and no cluster is needed. Nothing in the cluster changes.
+one of its pods. Its certificate is verified as kube-apiserver does. With --server it is the webhook at a URL, and no cluster
+is needed. Nothing in the cluster changes.
 
 A difference is one of these. ours fails, theirs fails: only one of them converts the object. ours loses, theirs loses: what
 comes back from the other version differs from the object, and by the other webhook it does not. ours differs: the converted
-objects differ. If both lose a field, the table says so, but that is no difference between them. Labels and annotations that
-a webhook adds are its own matter and are not compared.
+objects differ. If both lose a field, that is no difference between them. Labels and annotations are not compared. The exit
+code is 1 if there is a difference. Values are printed only with --show-values, with a small object for each difference.
 
-Values are printed only with --show-values, with a small object for each difference. The exit code is 0 if there is no
-difference, 1 if there is one or something failed, and 2 if the command line is wrong.
-
-With --server alone there is nothing to compare it with, so the webhook is checked: what kube-apiserver requires of an answer,
-and the laws of conversion that do not depend on how a webhook keeps values. It may be of any author and in any language. The
-result is a table of the checks, and for each that fails the smallest object that was found. A check for which there is
-nothing to test does not fail; --skip leaves one out.
+With --server alone the webhook is checked, of any author and in any language: what kube-apiserver requires of an answer, and
+the laws of conversion that do not depend on how a webhook keeps values. A check for which there is nothing to test does not
+fail; --skip leaves one out.
 
 With -f and --to it posts the objects in files to --server, and prints as a diff what the webhook makes of them.
 

@@ -23,26 +23,18 @@ func NewFuzz(p *voice.Program) *cobra.Command {
 		Use:   "fuzz [RULES...] --crds PATH [--objects COUNT] [--for DURATION] [--seed SEED] [--kind KIND.GROUP]",
 		Short: "Check the laws of conversion on random objects",
 		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: a round trip gives the same
-object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. Objects are converted
-back both as they are and as the API server stores them, with the defaults of the schema.
-
-Some objects also take a walk: they are edited at all versions, while the API server stores one version and later another.
-No version may hide an edit. Every object is also converted with forged annotations, which must not break the result.
-
-It tests each kind that has a CRD and either rules or a compiled-in converter. Objects consist of values that the schemas
-allow, and of values that the rules mention, such as the separators of templates.
+object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. It tests each kind that
+has a CRD and either rules or a compiled-in converter. Objects consist of values that the schemas allow, and of values that
+the rules mention. Some take a walk: they are edited at all versions, while the version to store in changes.
 
 If a law does not hold, fuzz makes the object and the walk as small as it can. It prints the law, what differs, the cause
 (a rule, a default or a missing rule), what to write, the steps of the walk and the object, and exits with 1. The same seed
 makes the same objects.
 
-webhookd check --live holds the objects of a cluster to the same laws.
+Notes follow if all laws hold. They say why there are fewer or poorer objects than asked for, by path, and count the valid
+objects that become objects which the other version refuses. Notes do not change the exit code.
 
-Notes follow if all laws hold. They say why there are fewer or poorer objects than asked for, by path: patterns and
-validation rules that chance does not meet, or a schema that allows few objects. They also count the valid objects that
-become objects which the other version refuses, by path and cause. Notes do not change the exit code.
-
-webhookd compare --server tests a running webhook of any author.`,
+webhookd check --live holds the objects of a cluster to the same laws, webhookd compare --server tests a running webhook.`,
 		Example: `  webhookd fuzz rules.yaml --crds crd.yaml
   webhookd fuzz conversions/ --for 30s --kind CronTab.stable.example.com
   webhookd fuzz --crds crds/ --objects 20000 --seed 7`,

@@ -31,16 +31,15 @@ func New(p *voice.Program) *cobra.Command {
 		Short: "Serve the webhook",
 		Long: `Serve the webhook over HTTPS, and health and metrics over HTTP, until SIGTERM or SIGINT. Then readiness fails, the
 server takes requests for the drain-delay, and ends. A second signal ends it at once. The server reloads rules, CRDs and
-certificates when their files change. SIGHUP reloads them at once, and one log line says what was loaded.
+certificates when their files change, or on SIGHUP.
 
 Every flag is also a key of the --config file and an environment variable, in capitals, with underscores and the prefix
 WEBHOOKD_: --tls-dir is tls-dir and WEBHOOKD_TLS_DIR. Flags override the environment, which overrides the file. A
 duration has a unit, such as 15s or 2m. A size is in bytes, such as 65536 or 128Mi. Flags that hardly anyone needs are not
 listed here: webhookd config prints all settings, with their defaults.
 
-With --self-signed the server makes a certificate in memory, for local use. It prints a curl command that posts a case next
-to the rules, a file NAME.VERSION.yaml, and the answer. Unless they are set, the addresses are on loopback, and the
-drain-delay is 0.`,
+With --self-signed the server makes a certificate in memory, for local use, and prints a curl command that posts a case next
+to the rules. Unless they are set, the addresses are on loopback, and the drain-delay is 0.`,
 		Example: `  webhookd serve --self-signed
   webhookd serve --tls-dir /etc/webhookd/tls --config /etc/webhookd/config.yaml`,
 		Args: voice.NoArguments,
