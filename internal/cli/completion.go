@@ -126,12 +126,11 @@ func addCompletion(root *cobra.Command, title string) {
 	root.SetCompletionCommandGroupID(title)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.Name() != "completion" {
-			continue
-		}
-		voice.MakeGroup(cmd)
-		for _, shell := range cmd.Commands() {
-			shell.Args = voice.NoArguments
+		if cmd.Name() == "completion" {
+			voice.MakeGroup(cmd)
+			for _, shell := range cmd.Commands() {
+				shell.Args = nil
+			}
 		}
 	}
 }

@@ -18,6 +18,7 @@ func newHelpCommand() *cobra.Command {
 		Use:               "help [COMMAND]",
 		Short:             "Print what a command does, and its flags",
 		ValidArgsFunction: commandsBelow,
+		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil {

@@ -75,6 +75,9 @@ command line or the configuration is wrong.`,
 	var prepare func(cmd *cobra.Command)
 	prepare = func(cmd *cobra.Command) {
 		cmd.Flags().SortFlags = false
+		if cmd.Args == nil {
+			cmd.Args = voice.NoArguments
+		}
 		aliasCRDs(cmd)
 		completeNames(p, cmd)
 		for _, sub := range cmd.Commands() {

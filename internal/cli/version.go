@@ -13,7 +13,6 @@ func newVersion(p *voice.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version [-o text|json]",
 		Short: "Print the version",
-		Args:  voice.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if output == "json" {
 				return p.PrintJSON(p.Build)

@@ -22,7 +22,6 @@ CRDs are those of --crds, of the initialization option crds, or of the files in 
 next to it.`,
 		Example: `  webhookd lsp
   webhookd lsp --crds config/crd/bases`,
-		Args: voice.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return lsp.Serve(cmd.Context(), p.Stdin, p.Stdout, lsp.Options{
 				CRDs: ruled.CRDs, Version: p.Build.String(), Load: ruleset.WithoutPanics(p.Compiled.Load),

@@ -36,7 +36,6 @@ answered. What is typed goes to this process and nowhere else, and is not stored
 		Example: `  webhookd playground
   webhookd playground --crd crd.yaml --rules rules.yaml -f object.yaml --open
   webhookd playground --listen 127.0.0.1:8080`,
-		Args: voice.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runPlayground(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()

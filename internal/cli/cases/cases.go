@@ -38,6 +38,7 @@ The exit code is 0 if every case passes, 1 if not or if there is no case, and 2 
 		Example: `  webhookd test conversions/
   webhookd test conversions/crontab --update
   webhookd test cases/ --rules conversions/crontab.yaml --crds crds/crontab.yaml -v`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.dirs = args
 			if len(args) == 0 {

@@ -36,6 +36,7 @@ With CODE it says what a finding of check means, why it matters and how to fix i
 		Example: `  webhookd explain rules.yaml --crds crd.yaml
   webhookd explain unmapped-field
   webhookd explain conversions/ --version v1beta1 -o json | jq '.directions[].atoms[] | select(.class == "preserved")'`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && isCode(args[0]) {
 				return explainCode(p, args[0])

@@ -62,19 +62,9 @@ func examineAll(ctx context.Context, r *connect.Reader, set *ruleset.Set, kind *
 		return nil, 0, err
 	}
 	sums := &liveSums{cause: cause, kind: kind, crd: set.CRD(kind.GroupKind).Name, showValues: r.ShowValues, sums: map[saying]*liveSum{}}
-	type examined struct {
-		*roundtrip.Examination
-		err error
-	}
-	n, err := r.Each(ctx, kind, func(page []connect.Object) error {
-		results := connect.InParallel(page, func(o connect.Object) examined {
-			found, err := examiner.Examine(ctx, o.Text)
-			return examined{found, err}
-		})
-		for i, result := range results {
-			sums.add(page[i].Name, result.Examination, result.err)
-		}
-		return ctx.Err()
+	n, err := r.Each(ctx, kind, func(o connect.Object) func() {
+		found, err := examiner.Examine(ctx, o.Text)
+		return func() { sums.add(o.Name, found, err) }
 	})
 	return sums.findings(n), n, err
 }

@@ -158,11 +158,10 @@ func ReadAt(crd *crdwire.CRD) string {
 	return version
 }
 
-// Each calls handle with the objects of a kind, a page at a time, while the next page is on its
-// way. It returns how many there were.
-func (r *Reader) Each(ctx context.Context, kind *Kind, handle func(page []Object) error) (int, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// Each reads the objects of a kind, a page at a time, while the next page is on its way. It calls
+// handle for the objects of a page in parallel, and what it returns one after the other, in the
+// order of objects. It returns how many there were.
+func (r *Reader) Each(ctx context.Context, kind *Kind, handle func(Object) (then func())) (int, error) {
 	pages := make(chan cluster.Page)
 	var err error // of the list, when pages is closed
 	go func() {
@@ -180,17 +179,8 @@ func (r *Reader) Each(ctx context.Context, kind *Kind, handle func(page []Object
 	defer progress.Clear()
 	count := 0
 	for page := range pages {
-		objects := make([]Object, len(page.Objects))
-		for i, text := range page.Objects {
-			objects[i] = Object{offline.NameOf(text), text}
-		}
-		if err := handle(objects); err != nil {
-			cancel()
-			for range pages { // the list ends
-			}
-			return count, err
-		}
-		count += len(objects)
+		inParallel(page.Objects, func(text json.RawMessage) func() { return handle(Object{offline.NameOf(text), text}) })
+		count += len(page.Objects)
 		progress.Listed(count, page.Left)
 	}
 	if apierrors.IsForbidden(err) && r.Cluster.Namespace == "" {
@@ -199,9 +189,9 @@ func (r *Reader) Each(ctx context.Context, kind *Kind, handle func(page []Object
 	return count, err
 }
 
-// InParallel returns the results of a function for the elements of a list, in their order.
-func InParallel[T, R any](all []T, do func(T) R) []R {
-	results := make([]R, len(all))
+// inParallel calls do for the elements of a list in parallel, and then its results in their order.
+func inParallel[T any](all []T, do func(T) (then func())) {
+	results := make([]func(), len(all))
 	var group sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for w := range workers {
@@ -212,5 +202,7 @@ func InParallel[T, R any](all []T, do func(T) R) []R {
 		})
 	}
 	group.Wait()
-	return results
+	for _, then := range results {
+		then()
+	}
 }

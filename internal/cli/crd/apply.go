@@ -42,7 +42,6 @@ RBAC: ` + crdRule("get, patch") + " " + xrdRule("get, patch"),
 		Example: `  webhookd crd apply --crd crontabs.example.com --service webhookd/webhookd --ca-file /certs/ca.crt
   kubectl -n webhookd port-forward service/webhookd 9443:443 &
   webhookd crd apply --crd crontabs.example.com --service webhookd -n webhookd --ca-file ca.crt --address 127.0.0.1:9443`,
-		Args: voice.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runApply(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()

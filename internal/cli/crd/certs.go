@@ -53,7 +53,6 @@ RBAC: apiGroups [""], resources [secrets], verbs [get, patch], resourceNames [NA
 not exist: create them beforehand, empty and of type Opaque. An upgrade does not reset data that a manifest does not name.`,
 		Example: `  webhookd certs ensure --secret webhookd/webhookd-tls --service webhookd/webhookd --crd crontabs.example.com
   webhookd certs ensure --secret webhookd/webhookd-tls --service webhookd/webhookd --crd crontabs.example.com --rotate-ca`,
-		Args: voice.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runEnsure(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()

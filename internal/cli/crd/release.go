@@ -34,7 +34,6 @@ Without --crd it checks all CRDs, and needs --service. Without --service any web
 RBAC: ` + crdRule("get") + ` Without --crd: verbs [list], and no resourceNames.`,
 		Example: `  webhookd crd release --crd crontabs.example.com --service webhookd/webhookd
   webhookd crd release --service webhookd/webhookd --context staging`,
-		Args: voice.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRelease(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()

@@ -284,12 +284,9 @@ func (c *comparing) addLive(ctx context.Context, kind *converters.Kind, comparis
 	if err != nil {
 		return err
 	}
-	_, err = c.reader.Each(ctx, &live[0], func(page []connect.Object) error {
-		connect.InParallel(page, func(object connect.Object) struct{} {
-			comparison.Add(ctx, object.Name, object.Text)
-			return struct{}{}
-		})
-		return ctx.Err()
+	_, err = c.reader.Each(ctx, &live[0], func(object connect.Object) func() {
+		comparison.Add(ctx, object.Name, object.Text)
+		return func() {}
 	})
 	return err
 }

@@ -39,15 +39,10 @@ func findTargets(paths []string) (*targets, error) {
 	found := &targets{seen: map[string]bool{}}
 	var problems []error
 	for _, path := range paths {
-		if err := found.add(path); err != nil {
-			from := ruleset.Origin{What: "objects", Remedy: "give their file or folder"}
-			problems = append(problems, voice.Usage(from.Unread(path, err), ""))
-		}
+		from := ruleset.Origin{What: "objects", Remedy: "give their file or folder"}
+		problems = append(problems, voice.Usage(from.Unread(path, found.add(path)), ""))
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, errors.Join(problems...)
 }
 
 func (f *targets) add(path string) error {
@@ -124,57 +119,44 @@ func (w *walker) visit(path string, entry fs.DirEntry, err error) error {
 // link adds the file that a link leads to, if it is in the folder.
 func (w *walker) link(name, path string) {
 	resolved, err := filepath.EvalSymlinks(path)
+	var info fs.FileInfo
 	if err == nil {
-		var info fs.FileInfo
 		info, err = os.Stat(resolved)
-		rest, outside := strings.CutPrefix(resolved, w.root+string(filepath.Separator))
-		if inside := outside && rest != ""; err == nil && info.Mode().IsRegular() && inside {
-			if manifest.FormatOf(name) != "" {
-				w.file(target{name, resolved})
-			}
-			return
-		}
-		if err == nil && info.Mode().IsRegular() && manifest.FormatOf(name) == "" {
-			return
-		}
 	}
-	w.links = append(w.links, name)
+	switch inside := strings.HasPrefix(resolved, w.root+string(filepath.Separator)); {
+	case err != nil || !info.Mode().IsRegular() || !inside && manifest.FormatOf(name) != "":
+		w.links = append(w.links, name)
+	case manifest.FormatOf(name) != "":
+		w.file(target{name, resolved})
+	}
 }
-
-const maxSkipped = 5
 
 // report says what the walk has skipped.
 func (w *walker) report() {
-	for _, list := range []struct {
-		what  string
-		names []string
-	}{
-		{"skipped hidden folders: ", w.hidden},
-		{"skipped links to folders, out of the folder or to nothing; name what they lead to: ", w.links},
-		{"left by an interrupted run, remove them: ", w.leftover},
-	} {
-		if len(list.names) > 0 {
-			w.skipped = append(w.skipped, list.what+finding.Few(list.names, maxSkipped))
+	const most = 5
+	add := func(what string, names []string) {
+		if len(names) > 0 {
+			w.skipped = append(w.skipped, what+finding.Few(names, most))
 		}
 	}
+	add("skipped hidden folders: ", w.hidden)
+	add("skipped links to folders, out of the folder or to nothing; name what they lead to: ", w.links)
+	add("left by an interrupted run, remove them: ", w.leftover)
 }
 
 // read returns the text of the file, and what it was when it was read.
-func (t target) read() ([]byte, fs.FileInfo, error) {
+func (t target) read() (text []byte, info fs.FileInfo, err error) {
 	file, err := os.Open(t.path)
-	if err != nil {
-		return nil, nil, fmt.Errorf("cannot read objects: %w", err)
+	if err == nil {
+		defer func() { _ = file.Close() }()
+		if info, err = file.Stat(); err == nil {
+			text, err = io.ReadAll(file)
+		}
 	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot read objects: %w", err)
+		err = fmt.Errorf("cannot read objects: %w", err)
 	}
-	text, err := io.ReadAll(file)
-	if err != nil {
-		return nil, nil, fmt.Errorf("cannot read objects: %w", err)
-	}
-	return text, info, nil
+	return text, info, err
 }
 
 // replace gives the file another text: it writes a file of the same mode and owner in the same

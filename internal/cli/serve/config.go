@@ -23,7 +23,6 @@ All problems are reported at once, and the exit code is 2. Files and folders tha
 and a certificate is not required.`,
 		Example: `  webhookd config --config config.yaml
   WEBHOOKD_LOG_LEVEL=debug webhookd config -o yaml`,
-		Args: voice.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return printConfig(p, cmd, output) },
 	}
 	voice.AddOutput(cmd, &output, "text", "yaml")

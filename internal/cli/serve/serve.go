@@ -42,7 +42,6 @@ With --self-signed the server makes a certificate in memory, for local use, and 
 to the rules. Unless they are set, the addresses are on loopback, and the drain-delay is 0.`,
 		Example: `  webhookd serve --self-signed
   webhookd serve --tls-dir /etc/webhookd/tls --config /etc/webhookd/config.yaml`,
-		Args: voice.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), p, cmd) },
 	}
 	config.Flags(cmd.Flags())

@@ -79,7 +79,8 @@ func (p *Program) PaintDiff(diff []byte) []byte {
 	}
 	var out strings.Builder
 	for line := range strings.Lines(string(diff)) {
-		text, end := strings.CutSuffix(line, "\n")
+		text := strings.TrimSuffix(line, "\n")
+		end := line[len(text):]
 		switch {
 		case strings.HasPrefix(text, "+++"), strings.HasPrefix(text, "---"), strings.HasPrefix(text, "diff "):
 			text = paint(bold, text)
@@ -90,9 +91,7 @@ func (p *Program) PaintDiff(diff []byte) []byte {
 		case strings.HasPrefix(text, "@@"):
 			text = paint(cyan, text)
 		}
-		if out.WriteString(text); end {
-			out.WriteByte('\n')
-		}
+		out.WriteString(text + end)
 	}
 	return []byte(out.String())
 }
