@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -115,4 +116,24 @@ func renamed(p *voice.Program, root *cobra.Command, args []string) []string {
 	}
 	p.Note("convert --in-place is deprecated, write webhookd rewrite instead")
 	return words
+}
+
+func newVersion(p *voice.Program) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "version [-o text|json]",
+		Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error {
+			if output == "json" {
+				return p.PrintJSON(p.Build)
+			}
+			if err := voice.CheckOutput(output, "text", "json"); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(p.Stdout, "webhookd version", p.Build)
+			return err
+		},
+	}
+	voice.AddOutput(cmd, &output, "text", "json")
+	return cmd
 }

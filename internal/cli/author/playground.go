@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -66,7 +65,7 @@ func checkLoopback(address string) error {
 }
 
 func runPlayground(ctx context.Context, p *voice.Program, o *playgroundOptions) error {
-	start, err := playgroundStart(ctx, p, o)
+	start, err := playgroundStart(p, o)
 	if err := errors.Join(err, checkLoopback(o.listen)); err != nil {
 		return voice.Usage(err, "")
 	}
@@ -97,34 +96,26 @@ func runPlayground(ctx context.Context, p *voice.Program, o *playgroundOptions) 
 }
 
 // playgroundStart reads the files to begin with. It returns nil if there are none.
-func playgroundStart(ctx context.Context, p *voice.Program, o *playgroundOptions) (*playground.Input, error) {
-	in := &playground.Input{}
-	flags := offline.Flags{}
-	var problems []error
-	var paths []string
-	for _, file := range []struct {
-		path, what, flag string
-		text             *string
-	}{{o.crd, "CRD", "--crd", &in.CRD}, {o.rules, "rules", "--rules", &in.Rules}, {o.object, "object", "--filename", &in.Object}} {
-		if file.path == "" {
-			continue
-		}
-		if paths = append(paths, file.path); file.path == offline.Stdin && flags.CheckStdin(paths...) != nil {
-			continue
-		}
-		found, err := offline.Read(ctx, p, ruleset.Origin{What: file.what, Remedy: "give the file with " + file.flag}, []string{file.path})
-		problems = append(problems, err)
-		texts := make([]string, 0, len(found))
-		for _, f := range found {
-			texts = append(texts, string(f.Text))
-		}
-		*file.text = strings.Join(texts, "\n---\n")
+func playgroundStart(p *voice.Program, o *playgroundOptions) (*playground.Input, error) {
+	if o.crd == "" && o.rules == "" && o.object == "" {
+		return nil, nil
 	}
-	problems = append(problems, flags.CheckStdin(paths...))
-	if len(paths) == 0 {
-		in = nil
+	if err := new(offline.Flags).CheckStdin(o.crd, o.rules, o.object); err != nil {
+		return nil, err
 	}
-	return in, errors.Join(problems...)
+	read := func(name, what, flag string) (string, error) {
+		if name == "" {
+			return "", nil
+		}
+		text, err := offline.ReadFile(p, ruleset.Origin{What: what, Remedy: "give the file with " + flag}, name)
+		return string(text), err
+	}
+	var in playground.Input
+	var crdErr, rulesErr, objectErr error
+	in.CRD, crdErr = read(o.crd, "CRD", "--crd")
+	in.Rules, rulesErr = read(o.rules, "rules", "--rules")
+	in.Object, objectErr = read(o.object, "object", "--filename")
+	return &in, errors.Join(crdErr, rulesErr, objectErr)
 }
 
 // openBrowser opens a URL, or says that it cannot.

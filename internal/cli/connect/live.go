@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -186,7 +187,7 @@ func (r *Reader) Each(ctx context.Context, kind *Kind, handle func(Object) (then
 	if apierrors.IsForbidden(err) && r.Cluster.Namespace == "" {
 		err = fmt.Errorf("%w, or name a namespace that you may list with --namespace", err)
 	}
-	return count, err
+	return count, cmp.Or(err, ctx.Err())
 }
 
 // inParallel calls do for the elements of a list in parallel, and then its results in their order.

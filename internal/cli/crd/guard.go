@@ -186,8 +186,8 @@ func (o *guardOptions) run(ctx context.Context, p *voice.Program, what policy) e
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	if _, err := p.Stdout.Write(bytes.Join(policies, []byte("---\n"))); err != nil {
-		return fmt.Errorf("cannot write the policies: %w", err)
+	if err := p.Print(string(bytes.Join(policies, []byte("---\n")))); err != nil {
+		return err
 	}
 	for _, name := range without {
 		p.Note(what.nothing, name)

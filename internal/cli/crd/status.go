@@ -2,13 +2,14 @@ package crd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/cli/connect"
@@ -16,6 +17,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/schema/apiserver"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/internal/schema/manifest"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 type statusOptions struct {
@@ -122,7 +128,7 @@ func runStatus(ctx context.Context, p *voice.Program, o *statusOptions) error {
 		report.RulesDigest = set.Ruled().Digest()
 	}
 	if err := writeStatus(p, report, o.output); err != nil {
-		return fmt.Errorf("cannot write the status: %w", err)
+		return err
 	}
 	if report.Findings > 0 {
 		return voice.ErrReported
@@ -175,6 +181,65 @@ func writeStatus(p *voice.Program, r *statusReport, output string) error {
 	if r.RulesDigest != "" {
 		fmt.Fprintf(&out, "rules and CRDs have the digest %s; replicas that serve them have it in webhookd_rules_info\n", r.RulesDigest)
 	}
-	_, err := io.WriteString(p.Stdout, out.String())
-	return err
+	return p.Print(out.String())
+}
+
+// copyOf returns the CRD that the rules are compiled with, or nil.
+func copyOf(s *ruleset.Set, name string) *crdschema.CRD {
+	for _, crd := range s.CRDs {
+		if crd.Name == name {
+			return crd
+		}
+	}
+	return nil
+}
+
+// compareWithCopy returns the differences between a CRD and the copy that the rules are compiled
+// with, if any.
+func compareWithCopy(s *ruleset.Set, crd *crdwire.CRD) (file string, findings []string) {
+	mine := copyOf(s, crd.Name)
+	if mine == nil {
+		return "", nil
+	}
+	theirs, err := schemasOf(crd)
+	if err != nil {
+		return mine.File, []string{fmt.Sprintf("schemas that cannot be compared with the copy in %s: %s", mine.File, strings.ReplaceAll(err.Error(), "\n", "; "))}
+	}
+	find := func(places []string, what string) {
+		const most = 20
+		if len(places) > 0 {
+			findings = append(findings, fmt.Sprintf("the copy in %s %s, update it: %s", mine.File, what, finding.Few(places, most)))
+		}
+	}
+	for _, v := range theirs.Versions {
+		if own := mine.Version(v.Name); own != nil {
+			d := crdschema.Compare(v.Root, own.Root)
+			find(d.First, "lacks fields of "+v.Name)
+			find(d.Second, "has fields of "+v.Name+" that the CRD lacks")
+			find(d.Other, "has another type or default for fields of "+v.Name)
+		}
+	}
+	var gone []string // versions that the copy lacks have no converter, which is another finding
+	for _, v := range mine.Versions {
+		if theirs.Version(v.Name) == nil {
+			gone = append(gone, v.Name)
+		}
+	}
+	find(gone, "has versions that the CRD lacks")
+	return mine.File, findings
+}
+
+// schemasOf returns the schemas of a CRD as the rule engine reads them.
+func schemasOf(crd *crdwire.CRD) (*crdschema.CRD, error) {
+	whole := *crd
+	whole.TypeMeta = metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: manifest.KindCRD} // items of lists lack it
+	text, err := json.Marshal(&whole)
+	if err != nil {
+		return nil, err
+	}
+	crds, err := apiserver.Parse(crd.Name, text)
+	if err != nil {
+		return nil, err
+	}
+	return crds[0], nil
 }

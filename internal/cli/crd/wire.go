@@ -85,8 +85,8 @@ func (o *wireOptions) run(cmd *cobra.Command, p *voice.Program) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", offline.NamesOf([]string{o.file}), err)
 	}
-	if _, err := p.Stdout.Write(result); err != nil {
-		return fmt.Errorf("cannot write the CRDs: %w", err)
+	if err := p.Print(string(result)); err != nil {
+		return err
 	}
 	if why := w.Target.Unreachable(); why != "" {
 		p.Note("%s: %s", o.url, why)

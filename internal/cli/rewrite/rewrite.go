@@ -112,7 +112,7 @@ func run(ctx context.Context, p *voice.Program, o *rewriteOptions) error {
 	}
 	switch {
 	case c.writeFailed != nil:
-		return fmt.Errorf("cannot write the result: %w", c.writeFailed)
+		return c.writeFailed
 	case c.refused > 0 || o.check && c.changed > 0:
 		return voice.ErrReported
 	}

@@ -141,89 +141,63 @@ func (c *rewriting) documents(ctx context.Context, name string, file *yamledit.F
 	ok = true
 	values, lines = make([][]byte, len(file.Documents)), make([]string, len(file.Documents))
 	for i := range file.Documents {
-		after, items, err := c.converter.Document(ctx, file.Documents[i].JSON, c.goal)
-		d := document{name: at(name, file, i, 0), text: file.Documents[i].JSON}
-		for j := range items {
-			c.found = c.found || c.converter.Has(c.goal, items[j].Type)
-			if err == nil {
-				err = d.add(ctx, c, &items[j])
-			}
-		}
-		if err == nil && d.done > 0 && isPatch(d.text) {
-			err = errors.New("a strategic merge patch, which is no object to convert: change it by hand")
-		}
+		name := at(name, file, i, 0)
+		after, line, n, err := c.document(ctx, name, file.Documents[i].JSON)
 		for _, problem := range offline.Split(err) {
-			c.say("%s: %v", d.name, problem)
-		}
-		doubt := d.doubt(c)
-		if doubt != "" {
-			c.say("%s: %s: not converted, %s", d.name, d.object(), doubt)
-		}
-		if err != nil || doubt != "" {
+			c.say("%s: %v", name, problem)
 			ok = false
-		} else if d.done > 0 {
-			values[i], lines[i] = after, d.line(c.goal.Version)
-			objects += d.done
+		}
+		if n > 0 {
+			values[i], lines[i] = after, name+": "+line
+			objects += n
 		}
 	}
 	return values, lines, objects, ok
 }
 
-// A document is what was found about a document that has objects to convert.
-type document struct {
-	name                string
-	text                []byte
-	from, kept, leftOut []string
-	done                int
-	list                bool
-}
-
-// add adds an object of the document.
-func (d *document) add(ctx context.Context, c *rewriting, item *offline.Item) error {
-	if item.After == nil {
-		return nil
-	}
-	if c.o.Verbose {
-		lines, err := c.converter.Report(ctx, item, c.goal.Version)
-		if err != nil {
-			return err
+// document converts one document. It returns the new text, what it is in words, and the number of
+// objects that are converted.
+func (c *rewriting) document(ctx context.Context, name string, text []byte) (after []byte, line string, objects int, err error) {
+	after, items, err := c.converter.Document(ctx, text, c.goal)
+	var from, kept, leftOut []string
+	inList := false
+	for i := range items {
+		item := &items[i]
+		c.found = c.found || c.converter.Has(c.goal, item.Type)
+		if err != nil || item.After == nil {
+			continue
 		}
-		for _, line := range lines {
-			c.say("%s: %s%s", d.name, item.At, line)
+		places, _ := item.Kept()
+		from, kept, leftOut = append(from, item.Type.Version), append(kept, places...), append(leftOut, item.LeftOut...)
+		inList = item.At != ""
+		if c.o.Verbose {
+			var lines []string
+			lines, err = c.converter.Report(ctx, item, c.goal.Version)
+			for _, line := range lines {
+				c.say("%s: %s%s", name, item.At, line)
+			}
 		}
 	}
-	kept, _ := item.Kept()
-	d.from, d.kept, d.leftOut = append(d.from, item.Type.Version), append(d.kept, kept...), append(d.leftOut, item.LeftOut...)
-	d.done, d.list = d.done+1, item.At != ""
-	return nil
-}
-
-// doubt is why a document is not converted until the user decides.
-func (d *document) doubt(c *rewriting) string {
+	if err != nil || len(from) == 0 {
+		return nil, "", 0, err
+	}
+	_, gvk, _ := manifest.ParseObject(text) // it has been converted
+	object := strings.TrimSpace(gvk.Kind + " " + offline.NameOf(text))
 	switch {
-	case len(d.leftOut) > 0:
-		return fmt.Sprintf("since it leaves out fields whose defaults mean something else at %s; write them out with --defaults write, "+
-			"or if it is a patch, convert it with --defaults ignore: %s", c.goal.Version, offline.Few(d.leftOut))
-	case len(d.kept) > 0 && !c.o.keep && !c.o.discard:
-		return fmt.Sprintf("since %s cannot express these values, which --keep writes into annotations and --discard leaves out: %s",
-			c.goal.Version, offline.Few(d.kept))
+	case isPatch(text):
+		return nil, "", 0, errors.New("a strategic merge patch, which is no object to convert: change it by hand")
+	case len(leftOut) > 0:
+		return nil, "", 0, fmt.Errorf("%s: not converted, since it leaves out fields whose defaults mean something else at %s (%s): write them out with --defaults write, "+
+			"or if it is a patch, convert it with --defaults ignore", object, c.goal.Version, offline.Few(leftOut))
+	case len(kept) > 0 && !c.o.keep && !c.o.discard:
+		return nil, "", 0, fmt.Errorf("%s: not converted, since %s cannot express these values (%s): --keep writes them into annotations, --discard leaves them out",
+			object, c.goal.Version, offline.Few(kept))
 	}
-	return ""
-}
-
-// object names the document's object.
-func (d *document) object() string {
-	_, gvk, _ := manifest.ParseObject(d.text) // it has been converted
-	return strings.TrimSpace(gvk.Kind + " " + offline.NameOf(d.text))
-}
-
-// line says what is converted.
-func (d *document) line(to string) string {
-	line := fmt.Sprintf("%s: %s: %s -> %s", d.name, d.object(), offline.Few(d.from), to)
-	if d.list {
-		line += " in " + voice.Count(d.done, "item")
+	line = object + ": " + offline.Few(from) + " -> " + c.goal.Version
+	if inList {
+		line += " in " + voice.Count(len(from), "item")
 	}
-	return line
+	return after, line, len(from), nil
 }
 
 // isPatch reports whether an object has directives of a strategic merge patch.
@@ -261,9 +235,7 @@ func (c *rewriting) finish(t target, info fs.FileInfo, before []byte, result yam
 		}
 	}
 	c.bar.Clear()
-	if _, err := c.p.Stdout.Write(out.Bytes()); err != nil && c.writeFailed == nil {
-		c.writeFailed = err
-	}
+	c.writeFailed = cmp.Or(c.writeFailed, c.p.Print(out.String()))
 	return true
 }
 
@@ -301,16 +273,17 @@ func (c *rewriting) summary(done, files int) string {
 	if c.o.check || c.o.Diff {
 		verb = "to convert:"
 	}
-	parts := []string{fmt.Sprintf("%s %s in %s of %d", verb, voice.Count(c.objects, "object"), voice.Count(c.changed, "file"), files)}
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{c.none, "with nothing to convert"}, {c.refused, "refused, see above"}, {c.skipped, "not readable, skipped"}, {files - done, "left"}} {
-		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+	text := fmt.Sprintf("%s %s in %s of %d", verb, voice.Count(c.objects, "object"), voice.Count(c.changed, "file"), files)
+	add := func(n int, what string) {
+		if n > 0 {
+			text += fmt.Sprintf("; %d %s", n, what)
 		}
 	}
-	return strings.Join(parts, "; ")
+	add(c.none, "with nothing to convert")
+	add(c.refused, "refused, see above")
+	add(c.skipped, "not readable, skipped")
+	add(files-done, "left")
+	return text
 }
 
 // noteNone says that no file has an object of a kind that is converted, and what there is instead:
