@@ -205,7 +205,7 @@ func TestCompareAnObject(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			args := []string{"compare", "--server", server.URL + "/convert"}
+			args := append(make([]string, 0, 3+len(tt.args)), "compare", "--server", server.URL+"/convert")
 			for _, arg := range tt.args {
 				if strings.HasSuffix(arg, ".yaml") {
 					arg = filepath.Join(dir, arg)

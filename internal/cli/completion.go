@@ -72,7 +72,7 @@ func namedKinds(p *voice.Program, cmd *cobra.Command, args []string) []namedKind
 			crds, _, _ = crdwire.ReadAll(ctx, api, nil) // a cluster that does not answer has no names
 		}
 	}
-	var kinds []namedKind
+	kinds := make([]namedKind, 0, len(p.Compiled.Kinds)+len(crds))
 	for _, kind := range p.Compiled.Kinds {
 		kinds = append(kinds, namedKind{kind: kind.Name(), versions: kind.Versions})
 	}

@@ -34,12 +34,7 @@ From several CRDs it writes a document for each one with more than one version, 
   webhookd suggest crds/ --name crontabs.example.com --hub v1
   kubectl get crd crontabs.example.com -o yaml | webhookd suggest -
   webhookd suggest crd.yaml | webhookd check - --crds crd.yaml`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(o.ruled.CRDs) == 0 {
-				return voice.Usage(errors.New("no schemas to compare: name the file or folder of the CRD"), "")
-			}
-			return runSuggest(cmd.Context(), p, &o)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSuggest(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()
 	o.ruled.AddCRDs(flags, "; same as an argument")
@@ -56,6 +51,9 @@ type suggestOptions struct {
 }
 
 func runSuggest(ctx context.Context, p *voice.Program, o *suggestOptions) error {
+	if len(o.ruled.CRDs) == 0 {
+		return voice.Usage(errors.New("no schemas to compare: name the file or folder of the CRD"), "")
+	}
 	_, crdFiles, err := o.ruled.Files(ctx, p)
 	if err != nil {
 		return err

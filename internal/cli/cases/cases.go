@@ -127,7 +127,7 @@ func findSuites(ctx context.Context, p *voice.Program, o *testOptions) ([]*suite
 	if err == nil && len(o.ruled.Rules) > 0 && len(rules) == 0 {
 		err = offline.NoConversion(o.ruled.Rules)
 	}
-	problems := []error{err}
+	problems := append(make([]error, 0, 1+len(o.dirs)), err)
 	var suites []*suite
 	for _, dir := range o.dirs {
 		whole, err := readSuite(ctx, dir)

@@ -167,12 +167,10 @@ func compareRules(ctx context.Context, p *voice.Program, o *checkOptions, set *r
 func (o *checkOptions) write(p *voice.Program, set *ruleset.Set, changes []check.Change) error {
 	var out strings.Builder
 	format := finding.Format(o.output)
-	switch format {
-	case finding.Markdown:
-		if len(o.against) > 0 {
-			out.WriteString(markdownChanges(changes))
-		}
-	case finding.Text:
+	if format == finding.Markdown && len(o.against) > 0 {
+		out.WriteString(markdownChanges(changes))
+	}
+	if format == finding.Text {
 		format = p.TextFor(p.Stdout)
 	}
 	if err := set.Render(&out, format); err != nil {
@@ -214,7 +212,8 @@ func changeRow(c *check.Change) []string {
 }
 
 func tableOfChanges(changes []check.Change) string {
-	rows := [][]string{{"CONVERSION", "FIELD", "BEFORE", "NOW", "FOR USERS"}}
+	rows := make([][]string, 1, 1+len(changes))
+	rows[0] = []string{"CONVERSION", "FIELD", "BEFORE", "NOW", "FOR USERS"}
 	for i := range changes {
 		rows = append(rows, changeRow(&changes[i]))
 	}

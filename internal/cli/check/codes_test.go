@@ -3,7 +3,6 @@ package check
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -18,11 +17,12 @@ func TestReferenceOfFindings(t *testing.T) {
 	code := regexp.MustCompile(`"([a-z]+(?:-[a-z]+)+)"|(?:Code: |\.say\([^,"]+, )"([a-z]+)"`)
 	codes := map[string]bool{}
 	for _, folder := range []string{"../../converters/rules", "../../serve/ruleset", "."} {
-		err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		files := os.DirFS(folder)
+		err := fs.WalkDir(files, ".", func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || folder == "." && path != "live.go" {
 				return err
 			}
-			text, err := os.ReadFile(path)
+			text, err := fs.ReadFile(files, path)
 			for _, m := range code.FindAllStringSubmatch(string(text), -1) {
 				codes[m[1]+m[2]] = true
 			}

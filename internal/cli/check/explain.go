@@ -100,7 +100,8 @@ func textOf(d *check.Direction) string {
 		return strings.TrimSuffix(strings.TrimPrefix(rule+": "+reason, ": "), ": ")
 	}
 	counts := map[check.Class]int{}
-	rows := [][]string{{"PLACE", "WHAT", "CLASS", "TO", "BY"}}
+	rows := make([][]string, 1, 1+len(d.Atoms))
+	rows[0] = []string{"PLACE", "WHAT", "CLASS", "TO", "BY"}
 	for _, a := range d.Atoms {
 		counts[a.Class]++
 		rows = append(rows, []string{a.Path, string(a.Kind), string(a.Class), a.To, by(a.Rule, a.Reason)})
@@ -111,11 +112,12 @@ func textOf(d *check.Direction) string {
 			sums = append(sums, fmt.Sprintf("%d %s", n, class))
 		}
 	}
-	text := fmt.Sprintf("%s %s -> %s: %s\n", d.CRD, d.From, d.To, strings.Join(sums, ", ")) + voice.Table(rows)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %s -> %s: %s\n%s", d.CRD, d.From, d.To, strings.Join(sums, ", "), voice.Table(rows))
 	for _, a := range d.Absent {
-		text += fmt.Sprintf("%s may stay absent in %s: %s\n", cmp.Or(a.Path, "any required field"), d.To, by(a.Rule, a.Reason))
+		fmt.Fprintf(&text, "%s may stay absent in %s: %s\n", cmp.Or(a.Path, "any required field"), d.To, by(a.Rule, a.Reason))
 	}
-	return text
+	return text.String()
 }
 
 // unitsOf returns the units with more than one place, of all versions or of the conversions to and

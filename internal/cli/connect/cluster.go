@@ -40,8 +40,11 @@ func (f *ClusterFlags) Qualified(name string) (string, error) {
 }
 
 // Client returns a client of the API server. otherwise is the command's alternative to a cluster,
-// which the hint names first.
-func (f *ClusterFlags) Client(p *voice.Program, otherwise string) (*cluster.Client, error) {
+// which the hint names first. If there are problems with the command line, it returns those.
+func (f *ClusterFlags) Client(p *voice.Program, otherwise string, problems ...error) (*cluster.Client, error) {
+	if err := errors.Join(problems...); err != nil {
+		return nil, voice.Usage(err, "")
+	}
 	f.UserAgent = "webhookd/" + p.Build.Version
 	api, err := cluster.New(f.Options)
 	switch {

@@ -2,7 +2,6 @@ package crd
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,14 +58,10 @@ RBAC: ` + crdRule("get, patch") + " " + xrdRule("get, patch"),
 
 func runApply(ctx context.Context, p *voice.Program, o *applyOptions) error {
 	target, targetErr := o.Target()
-	if err := errors.Join(
-		voice.Problem(len(o.names) == 0, "no CRD: name it with --crd, such as crontabs.example.com"), connect.CheckCRDNames("crd", o.names), targetErr,
+	api, err := o.Cluster.Client(p, "", voice.Problem(len(o.names) == 0, "no CRD: name it with --crd, such as crontabs.example.com"), connect.CheckCRDNames("crd", o.names), targetErr,
 		voice.Problem(o.CAFile == "", "no CA: give the file with --ca-file; a Service's certificate is not from a CA of the system"),
 		checkReviewVersions(o.reviewVersions), connect.CheckAddress(o.Address),
-		voice.Problem(o.timeout <= 0, "no time to wait: write --timeout 2m")); err != nil {
-		return voice.Usage(err, "")
-	}
-	api, err := o.Cluster.Client(p, "")
+		voice.Problem(o.timeout <= 0, "no time to wait: write --timeout 2m"))
 	if err != nil {
 		return err
 	}

@@ -89,11 +89,8 @@ func runEnsure(ctx context.Context, p *voice.Program, o *ensureOptions) error {
 	}
 	o.Port, o.Path = crdwire.DefaultPort, crdwire.DefaultPath
 	target, serviceErr := o.Target()
-	if err := errors.Join(secretErr, serviceErr, connect.CheckCRDNames("crd", o.names), o.policy.Check(),
-		voice.Problem(o.timeout <= 0 || o.timeout > maxEnsure, "--timeout %s: write more than 0s and at most %s", o.timeout, maxEnsure)); err != nil {
-		return voice.Usage(err, "")
-	}
-	api, err := o.Cluster.Client(p, "")
+	api, err := o.Cluster.Client(p, "", secretErr, serviceErr, connect.CheckCRDNames("crd", o.names), o.policy.Check(),
+		voice.Problem(o.timeout <= 0 || o.timeout > maxEnsure, "--timeout %s: write more than 0s and at most %s", o.timeout, maxEnsure))
 	if err != nil {
 		return err
 	}

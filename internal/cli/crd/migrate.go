@@ -76,12 +76,9 @@ delete]. If a policy of crd guard protects kept values, be a member of its --all
 }
 
 func runMigrate(ctx context.Context, p *voice.Program, o *migrateOptions, name string) error {
-	if err := errors.Join(connect.CheckCRDNames("", []string{name}),
+	api, err := o.cluster.Client(p, "", connect.CheckCRDNames("", []string{name}),
 		voice.Problem(o.perSecond <= 0, "no writes, write a number above 0: --writes-per-second %g", o.perSecond),
-		voice.Problem(o.settle < 0, "--settle %s: not a time to wait", o.settle)); err != nil {
-		return voice.Usage(err, "")
-	}
-	api, err := o.cluster.Client(p, "")
+		voice.Problem(o.settle < 0, "--settle %s: not a time to wait", o.settle))
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package crd
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,12 +43,9 @@ RBAC: ` + crdRule("get") + ` Without --crd: verbs [list], and no resourceNames.`
 }
 
 func runRelease(ctx context.Context, p *voice.Program, o *releaseOptions) error {
-	target, err := o.OptionalService()
-	if err := errors.Join(err, voice.Problem(o.Service == "" && len(o.names) == 0, "nothing to look for: give the Service with --service, or CRDs with --crd"),
-		connect.CheckCRDNames("crd", o.names)); err != nil {
-		return voice.Usage(err, "")
-	}
-	api, err := o.Cluster.Client(p, "")
+	target, serviceErr := o.OptionalService()
+	api, err := o.Cluster.Client(p, "", serviceErr, voice.Problem(o.Service == "" && len(o.names) == 0, "nothing to look for: give the Service with --service, or CRDs with --crd"),
+		connect.CheckCRDNames("crd", o.names))
 	if err != nil {
 		return err
 	}

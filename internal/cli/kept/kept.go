@@ -155,12 +155,12 @@ func (x *keptObject) text() string {
 			rows = append(rows, []string{"  ", "", "  " + value})
 		}
 	}
-	text := head + voice.Table(rows)
+	says := make([]string, 0, len(x.Versions)+1)
 	for _, v := range x.Versions {
-		text += "  " + v.Says + "\n"
+		says = append(says, "  "+v.Says+"\n")
 	}
 	if x.others > 0 {
-		text += "  " + voice.Count(x.others, "annotation") + " in a format that this build does not know, which conversions pass on\n"
+		says = append(says, "  "+voice.Count(x.others, "annotation")+" in a format that this build does not know, which conversions pass on\n")
 	}
-	return text
+	return head + voice.Table(rows) + strings.Join(says, "")
 }

@@ -25,6 +25,14 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
 
+// A reader reads objects, their CRDs, and the converters if there are rules.
+type reader struct {
+	p         *voice.Program
+	o         *keptOptions
+	crds      []*crdwire.CRD
+	converter *offline.Converter // or nil
+}
+
 // examine says what an object keeps, or each item of a list.
 func (r *reader) examine(ctx context.Context, text []byte) ([]*keptObject, error) {
 	var object struct {
@@ -172,14 +180,6 @@ func lastChange(entries []metav1.ManagedFieldsEntry, counts func(metav1.ManagedF
 		}
 	}
 	return last
-}
-
-// A reader reads objects, their CRDs, and the converters if there are rules.
-type reader struct {
-	p         *voice.Program
-	o         *keptOptions
-	crds      []*crdwire.CRD
-	converter *offline.Converter // or nil
 }
 
 // objects returns the objects. With an object of a cluster it remembers the CRD.

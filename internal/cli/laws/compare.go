@@ -212,7 +212,7 @@ func compareWebhooks(ctx context.Context, p *voice.Program, o *compareOptions) e
 // kinds returns the kinds of the rules, or with another webhook those of the CRDs.
 func (c *comparing) kinds() ([]*converters.Kind, error) {
 	if c.o.with == "" {
-		return c.o.sampleFlags.kinds(c.set)
+		return c.o.kinds(c.set)
 	}
 	crds, err := convertedCRDs(c.set.CRDs, c.o.kind)
 	kinds := make([]*converters.Kind, 0, len(crds))

@@ -1,6 +1,7 @@
 package laws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,10 +98,8 @@ func fuzzKind(
 				voice.Count(s.Fragments, "fragment"), voice.Count(s.Edits, "edit"), voice.Count(s.Walks, "walk"))
 		},
 	}
-	limited, cancel := context.WithCancel(ctx)
-	if limit > 0 {
-		limited, cancel = context.WithTimeout(ctx, limit)
-	}
+	const unlimited = 1<<63 - 1
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(limit, unlimited))
 	defer cancel()
 	stats, err := suite.Fuzz(limited, o.count)
 	progress.Clear()

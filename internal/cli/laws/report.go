@@ -78,7 +78,8 @@ func printComparison(p *voice.Program, o *compareOptions, kind *converters.Kind,
 	}
 	fmt.Fprintf(&out, "%s: %s%s (seed %d)\ntheirs: %s\nours: %s\n", kind.Name(), verb, voice.Count(objects, "object"), o.seed, theirs, ours)
 	if len(found) > 0 {
-		rows := [][]string{{"WHAT", "CONVERSION", "FIELD", "OBJECTS", "FIRST"}}
+		rows := make([][]string, 1, 1+len(found))
+		rows[0] = []string{"WHAT", "CONVERSION", "FIELD", "OBJECTS", "FIRST"}
 		for _, d := range found {
 			rows = append(rows, []string{string(d.Verdict), d.From + " -> " + d.To, fieldOf(&d), fmt.Sprint(d.Objects), d.Name})
 		}

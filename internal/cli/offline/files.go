@@ -83,7 +83,7 @@ func manifests(name string) ([]string, error) {
 // CRDs of a cluster may be large. An error is one of usage.
 func Read(ctx context.Context, p *voice.Program, from ruleset.Origin, paths []string) ([]ruleset.File, error) {
 	var files []ruleset.File
-	var problems []error
+	problems := make([]error, 0, len(paths))
 	for _, path := range paths {
 		var found []ruleset.File
 		var err error

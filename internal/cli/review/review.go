@@ -177,14 +177,14 @@ func answer(ctx context.Context, p *voice.Program, registry *converters.Registry
 
 // post writes the answer of a running webhookd, and checks it as the API server does.
 func post(ctx context.Context, p *voice.Program, endpoint *crdwire.Endpoint, body []byte) error {
-	var review struct {
+	var sent struct {
 		Request struct {
 			UID     string            `json:"uid"`
 			Desired string            `json:"desiredAPIVersion"`
 			Objects []json.RawMessage `json:"objects"`
 		} `json:"request"`
 	}
-	_ = json.Unmarshal(body, &review) // the server reports what is wrong with it
+	_ = json.Unmarshal(body, &sent) // the server reports what is wrong with it
 	answer, err := endpoint.Post(ctx, body)
 	if err != nil {
 		return fmt.Errorf("%w: %s", connect.HintConnection(hintObject(err, body, "this is an object, not a review: webhookd compare -f FILE --to VERSION --server URL posts it")), endpoint.Target)
@@ -192,7 +192,7 @@ func post(ctx context.Context, p *voice.Program, endpoint *crdwire.Endpoint, bod
 	if err := p.Print(string(answer)); err != nil {
 		return err
 	}
-	_, err = crdwire.CheckAnswer(answer, review.Request.UID, review.Request.Desired, len(review.Request.Objects))
+	_, err = crdwire.CheckAnswer(answer, sent.Request.UID, sent.Request.Desired, len(sent.Request.Objects))
 	return err
 }
 

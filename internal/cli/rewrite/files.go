@@ -37,7 +37,7 @@ const temporaryMark = ".webhookd-"
 // to folders or out of the folder.
 func findTargets(paths []string) (*targets, error) {
 	found := &targets{seen: map[string]bool{}}
-	var problems []error
+	problems := make([]error, 0, len(paths))
 	for _, path := range paths {
 		from := ruleset.Origin{What: "objects", Remedy: "give their file or folder"}
 		problems = append(problems, voice.Usage(from.Unread(path, found.add(path)), ""))

@@ -42,8 +42,10 @@ type rewriting struct {
 
 // prepare finds the kinds that have the version.
 func (c *rewriting) prepare() error {
-	var quoted, has []string
-	for _, kind := range c.converter.Registry.Kinds() {
+	var quoted []string
+	kinds := c.converter.Registry.Kinds()
+	has := make([]string, 0, len(kinds))
+	for _, kind := range kinds {
 		has = append(has, fmt.Sprintf("%s has %s", kind.Name(), strings.Join(kind.Versions, " and ")))
 		if c.converter.Has(c.goal, kind.WithVersion("")) {
 			c.wanted, c.groups = append(c.wanted, kind.Name()), append(c.groups, []byte(kind.Group))

@@ -34,9 +34,13 @@ const (
 // A Color is the value of --color; it implements pflag.Value.
 type Color string
 
+// String returns the value.
 func (c *Color) String() string { return string(*c) }
-func (c *Color) Type() string   { return "when" }
 
+// Type returns the word for a value in help.
+func (c *Color) Type() string { return "when" }
+
+// Set sets the value.
 func (c *Color) Set(text string) error {
 	if !slices.Contains([]string{ColorAuto, ColorAlways, ColorNever}, text) {
 		return fmt.Errorf("write %s, %s or %s", ColorAuto, ColorAlways, ColorNever)
