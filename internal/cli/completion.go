@@ -125,13 +125,10 @@ func offerBy(cmd *cobra.Command, flag string, values func(cmd *cobra.Command, ar
 func addCompletion(root *cobra.Command, title string) {
 	root.SetCompletionCommandGroupID(title)
 	root.InitDefaultCompletionCmd()
-	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" {
-			voice.MakeGroup(cmd)
-			for _, shell := range cmd.Commands() {
-				shell.Args = nil
-			}
-		}
+	completion, _, _ := root.Find([]string{"completion"}) // it is there now
+	voice.MakeGroup(completion)
+	for _, shell := range completion.Commands() {
+		shell.Args = nil
 	}
 }
 

@@ -104,12 +104,11 @@ func renamed(p *voice.Program, root *cobra.Command, args []string) []string {
 	if err != nil || cmd.Name() != "convert" {
 		return args
 	}
-	words := []string{"rewrite"}
-	for _, word := range rest {
+	words := append([]string{"rewrite"}, rest...)
+	for i, word := range words {
 		if value, is := strings.CutPrefix(word, "--in-place"); is {
-			word = "--filename" + value
+			words[i] = "--filename" + value
 		}
-		words = append(words, word)
 	}
 	if slices.Equal(words[1:], rest) {
 		return args

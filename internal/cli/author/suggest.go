@@ -37,7 +37,7 @@ From several CRDs it writes a document for each one with more than one version, 
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSuggest(cmd.Context(), p, &o) },
 	}
 	flags := cmd.Flags()
-	o.ruled.AddCRDs(flags, "; same as an argument")
+	o.ruled.AddCRDs(flags, "")
 	voice.FilesAfter(cmd, "crds")
 	flags.StringVar(&o.hub, "hub", "", "the `version` that rules relate all others to (default the storage version)")
 	flags.StringVar(&o.name, "name", "", "only this CRD, as `PLURAL.GROUP` (default all with more than one version)")

@@ -23,13 +23,12 @@ import (
 
 // A testCase is made of the files of one name in one folder.
 type testCase struct {
-	name     string // path relative to the suite's folder
-	path     string // common beginning of its files' names
-	versions map[string]*caseFile
-	oneWay   map[direction]*caseFile
+	name  string // path relative to the suite's folder
+	path  string // common beginning of its files' names
+	files map[direction]*caseFile
 }
 
-// A direction is a conversion from one version to another.
+// A direction is a conversion from one version to another. If to is empty, it is the object at from.
 type direction struct{ from, to string }
 
 // A caseFile is an object of a case. Its document is nil until --update writes it.
@@ -40,32 +39,48 @@ type caseFile struct {
 	gvk      schema.GroupVersionKind
 }
 
+// at returns the file of a version, or nil.
+func (c *testCase) at(version string) *caseFile { return c.files[direction{version, ""}] }
+
+// result returns the file of what the conversion results in, or nil.
+func (c *testCase) result(from, to string) *caseFile {
+	return cmp.Or(c.files[direction{from, to}], c.at(to))
+}
+
+// versions returns the versions that have a file.
+func (c *testCase) versions() []string {
+	var names []string
+	for d := range c.files {
+		if d.to == "" {
+			names = append(names, d.from)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // collect groups the files of the suite into cases, and reports files that belong to none.
 func (s *suite) collect(update bool) {
 	byPath := make(map[string]*testCase)
 	for _, f := range s.files {
-		path, from, to, ok := caseName(f.Name)
+		path, d, ok := caseName(f.Name)
 		if !ok {
 			s.fail("%s: not a CRD, a Conversion or the file of a case, NAME.VERSION.yaml: "+
 				"rename it, or begin its name with a dot", f.Name)
 			continue
 		}
-		file, err := readCaseFile(f, cmp.Or(to, from), update && to != "")
+		file, err := readCaseFile(f, cmp.Or(d.to, d.from), update && d.to != "")
 		if err != nil {
 			s.fail("%v", err)
 			continue
 		}
 		c := byPath[path]
 		if c == nil {
-			c = &testCase{name: s.short(path), path: path, versions: map[string]*caseFile{}, oneWay: map[direction]*caseFile{}}
+			c = &testCase{name: s.short(path), path: path, files: map[direction]*caseFile{}}
 			byPath[path] = c
 			s.cases = append(s.cases, c)
 		}
-		if to != "" {
-			c.oneWay[direction{from, to}] = file
-		} else {
-			c.versions[from] = file
-		}
+		c.files[d] = file
 	}
 	for _, c := range s.cases {
 		s.checkFiles(c)
@@ -73,30 +88,31 @@ func (s *suite) collect(update bool) {
 }
 
 // caseName splits PATH.VERSION.yaml, or PATH.FROM-to-TO.yaml.
-func caseName(name string) (path, from, to string, ok bool) {
+func caseName(name string) (path string, d direction, ok bool) {
 	name = strings.TrimSuffix(name, filepath.Ext(name))
 	dot := strings.LastIndexByte(name, '.')
 	if dot <= strings.LastIndexByte(filepath.ToSlash(name), '/')+1 {
-		return "", "", "", false
+		return "", d, false
 	}
-	from, to, _ = strings.Cut(name[dot+1:], "-to-")
-	return name[:dot], from, to, true
+	d.from, d.to, _ = strings.Cut(name[dot+1:], "-to-")
+	return name[:dot], d, true
 }
 
 // checkFiles reports files of a case that do not fit together.
 func (s *suite) checkFiles(c *testCase) {
-	kinds := map[string]bool{}
-	for _, f := range c.versions {
-		kinds[f.gvk.GroupKind().String()] = true
-	}
-	if len(kinds) > 1 {
-		s.fail("%s: files of one case with objects of different kinds", c.name)
-	}
-	if len(c.versions) == 0 {
+	versions := c.versions()
+	if len(versions) == 0 {
 		s.fail("%s: files from one version to another, and none of a version: add %s.VERSION.yaml", c.name, c.name)
+		return
 	}
-	for d, f := range c.oneWay {
-		if c.versions[d.from] == nil && c.versions[d.to] == nil {
+	for _, version := range versions {
+		if c.at(version).gvk.GroupKind() != c.at(versions[0]).gvk.GroupKind() {
+			s.fail("%s: files of one case with objects of different kinds", c.name)
+			break
+		}
+	}
+	for d, f := range c.files {
+		if c.at(d.from) == nil && c.at(d.to) == nil {
 			s.fail("%s: no file that it could be made from: add %s.%s.yaml", f.name, c.name, d.from)
 		}
 	}
@@ -140,16 +156,11 @@ func readCaseFile(f ruleset.File, version string, mayBeEmpty bool) (*caseFile, e
 func (c *testCase) source(versions []string) *caseFile {
 	var first *caseFile
 	for _, v := range versions {
-		f := c.versions[v]
-		if f == nil {
-			continue
-		}
-		if !hasKept(f.document) {
+		f := c.at(v)
+		if f != nil && !hasKept(f.document) {
 			return f
 		}
-		if first == nil {
-			first = f
-		}
+		first = cmp.Or(first, f)
 	}
 	return first
 }

@@ -2,11 +2,11 @@ package cases
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,11 +79,11 @@ func (s *suite) fail(format string, args ...any) {
 
 // kindOf returns the kind of a case. It reports a kind that cannot be converted, and returns nil.
 func (s *suite) kindOf(c *testCase) *converters.Kind {
-	versions := slices.Sorted(maps.Keys(c.versions))
+	versions := c.versions()
 	if len(versions) == 0 {
 		return nil // reported by checkFiles
 	}
-	f := c.versions[versions[0]]
+	f := c.at(versions[0])
 	crd := s.converter.Set.CRD(f.gvk.GroupKind())
 	kind, err := s.converter.Kind(f.gvk)
 	switch {
@@ -102,17 +102,14 @@ func (s *suite) kindOf(c *testCase) *converters.Kind {
 
 // test runs one case.
 func (s *suite) test(ctx context.Context, c *testCase, kind *converters.Kind) {
-	for _, version := range slices.Sorted(maps.Keys(c.versions)) {
-		for _, problem := range s.storable(c.versions[version]) {
-			s.fail("%s: %s", c.versions[version].name, problem)
+	for _, version := range c.versions() {
+		for _, problem := range s.storable(c.at(version)) {
+			s.fail("%s: %s", c.at(version).name, problem)
 		}
 	}
 	for _, from := range kind.Versions {
-		if c.versions[from] == nil {
-			continue
-		}
 		for _, to := range kind.Versions {
-			if from != to {
+			if from != to && c.at(from) != nil {
 				s.roundTrip(ctx, c, from, to)
 			}
 		}
@@ -121,16 +118,12 @@ func (s *suite) test(ctx context.Context, c *testCase, kind *converters.Kind) {
 
 // roundTrip converts an object, compares it with the expected one, and converts it back.
 func (s *suite) roundTrip(ctx context.Context, c *testCase, from, to string) {
-	source, name := c.versions[from], fmt.Sprintf("%s: %s -> %s", c.name, from, to)
+	source, name := c.at(from), fmt.Sprintf("%s: %s -> %s", c.name, from, to)
 	result, ok := s.convert(ctx, name, source.document, to)
 	if !ok {
 		return
 	}
-	expected := c.oneWay[direction{from, to}]
-	if expected == nil {
-		expected = c.versions[to]
-	}
-	if expected != nil && !s.same(name, expected, result, false) {
+	if expected := c.result(from, to); expected != nil && !s.same(name, expected, result, false) {
 		s.hintDrops(c, direction{from, to})
 		return // the way back would fail for the same reason
 	}
@@ -139,23 +132,18 @@ func (s *suite) roundTrip(ctx context.Context, c *testCase, from, to string) {
 	if !ok {
 		return
 	}
-	if expected = c.oneWay[direction{to, from}]; expected == nil {
-		expected = source
+	if !s.same(name, c.result(to, from), back, hasKept(source.document)) {
+		s.hintDrops(c, direction{to, from})
+	} else if s.verbose {
+		_ = s.line(true, name)
 	}
-	if s.same(name, expected, back, hasKept(source.document)) {
-		if s.verbose {
-			_ = s.line(true, name)
-		}
-		return
-	}
-	s.hintDrops(c, direction{to, from})
 }
 
 // hintDrops follows a difference with a hint: if rules drop the value on purpose, a FROM-to-TO file
 // can say so.
 func (s *suite) hintDrops(c *testCase, d direction) {
-	file := c.versions[d.to]
-	if file == nil || c.oneWay[d] != nil {
+	file := c.at(d.to)
+	if file == nil || c.files[d] != nil {
 		return
 	}
 	k := s.converter.Set.BoundKind(file.gvk.GroupKind())
@@ -249,37 +237,36 @@ func (s *suite) update(ctx context.Context, c *testCase, kind *converters.Kind) 
 	}
 	from := source.gvk.Version
 	for _, to := range kind.Versions {
-		if to == from || c.oneWay[direction{from, to}] != nil {
+		if to == from || c.files[direction{from, to}] != nil {
 			continue
 		}
-		target := c.versions[to]
+		target := c.at(to)
 		if target == nil {
 			target = &caseFile{name: c.path + "." + to + filepath.Ext(source.name), format: source.format}
 		}
 		if s.write(ctx, target, source.document, to) {
-			c.versions[to] = target
+			c.files[direction{to, ""}] = target
 		}
 	}
-	for d, target := range c.oneWay {
-		document, ok := s.origin(ctx, c, d)
-		if !ok || !s.write(ctx, target, document, d.to) {
-			delete(c.oneWay, d)
+	for d, target := range c.files {
+		if d.to != "" && !s.updateResult(ctx, c, d, target) {
+			delete(c.files, d)
 		}
 	}
 }
 
-// origin returns the object that a FROM-to-TO file is made from: the file of FROM, or else the file
-// of TO converted to FROM.
-func (s *suite) origin(ctx context.Context, c *testCase, d direction) ([]byte, bool) {
-	if f := c.versions[d.from]; f != nil {
-		return f.document, true
-	}
-	f := c.versions[d.to]
+// updateResult rewrites a FROM-to-TO file from that of FROM, or else from that of TO converted to
+// FROM.
+func (s *suite) updateResult(ctx context.Context, c *testCase, d direction, target *caseFile) bool {
+	f := cmp.Or(c.at(d.from), c.at(d.to))
 	if f == nil {
-		return nil, false // reported by checkFiles
+		return false // reported by checkFiles
 	}
-	document, err := s.converter.Convert(ctx, f.document, d.from)
-	return document, err == nil // test reports it
+	document, err := f.document, error(nil)
+	if f.gvk.Version != d.from {
+		document, err = s.converter.Convert(ctx, document, d.from)
+	}
+	return err == nil && s.write(ctx, target, document, d.to) // test reports it
 }
 
 // write converts a document, and writes the file if its content changes.

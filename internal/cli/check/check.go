@@ -56,7 +56,6 @@ junit a test report.`,
 	}
 	flags := cmd.Flags()
 	o.ruled.Add(flags)
-	flags.Lookup("rules").Usage += "; same as an argument"
 	voice.FilesAfter(cmd, "rules")
 	flags.StringArrayVar(&o.against, "against", nil,
 		"`path` of a file or folder of the old rules, - for stdin; may be given more than once")
@@ -103,12 +102,15 @@ func (o *checkOptions) check(flags *pflag.FlagSet) error {
 func run(cmd *cobra.Command, p *voice.Program, o *checkOptions) error {
 	ctx := cmd.Context()
 	o.ruled.Arguments = true
-	reader, err := connect.Live(p, &o.live, &o.ruled)
-	if err == nil {
-		err = o.check(cmd.Flags())
-	}
-	if err != nil {
+	if err := o.check(cmd.Flags()); err != nil {
 		return err
+	}
+	var reader *connect.Reader
+	if o.live.On {
+		var err error
+		if reader, err = o.live.Reader(p, "leave out --live, or ", &o.ruled); err != nil {
+			return err
+		}
 	}
 	ruleFiles, crdFiles, err := o.ruled.Files(ctx, p)
 	if err != nil {

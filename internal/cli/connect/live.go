@@ -70,28 +70,17 @@ type Reader struct {
 	API *cluster.Client
 }
 
-// NewReader returns a reader by a client of the API server.
-func NewReader(p *voice.Program, f *LiveFlags, api *cluster.Client) *Reader {
-	return &Reader{f, p, api}
+// Reader returns a reader for the verb, which reads CRDs from the cluster, too, if it is not given
+// any. otherwise is as for Client.
+func (f *LiveFlags) Reader(p *voice.Program, otherwise string, ruled *offline.Flags) (*Reader, error) {
+	api, err := f.Cluster.Client(p, otherwise)
+	r := &Reader{f, p, api}
+	ruled.Live = r.crdsOf
+	return r, err
 }
 
-// Live returns a reader for the verb, or nil without --live. CRDs that the verb is not given are
-// read from the cluster, too.
-func Live(p *voice.Program, f *LiveFlags, ruled *offline.Flags) (*Reader, error) {
-	if !f.On {
-		return nil, nil
-	}
-	api, err := f.Cluster.Client(p, "leave out --live, or ")
-	if err != nil {
-		return nil, err
-	}
-	reader := NewReader(p, f, api)
-	ruled.Live = reader.CRDsOf
-	return reader, nil
-}
-
-// CRDsOf returns the CRDs of Conversions as the cluster has them.
-func (r *Reader) CRDsOf(ctx context.Context, ruleFiles []ruleset.File) ([]ruleset.File, error) {
+// crdsOf returns the CRDs of Conversions as the cluster has them.
+func (r *Reader) crdsOf(ctx context.Context, ruleFiles []ruleset.File) ([]ruleset.File, error) {
 	set, err := r.p.Compiled.Load(ctx, ruleFiles, nil)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func xrdRule(verbs string) string {
 
 // addFiles adds --filename for CRDs, which are also arguments.
 func addFiles(cmd *cobra.Command, files *[]string) {
-	cmd.Flags().StringArrayVarP(files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once;\nsame as an argument (default those of the API server)")
+	cmd.Flags().StringArrayVarP(files, "filename", "f", nil, "`path` of a file or folder with CRDs, - for stdin; may be given more than once (default those of the API server)")
 	voice.FilesAfter(cmd, "filename")
 }
 

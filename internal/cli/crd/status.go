@@ -15,7 +15,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/connect"
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
-	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
@@ -120,12 +119,23 @@ func runStatus(ctx context.Context, p *voice.Program, o *statusOptions) error {
 			return made, err
 		}
 	}
-	report, err := inspect(ctx, p, o, crds, api, s)
-	if err != nil {
-		return err
-	}
+	report := &statusReport{CRDs: []crdStatus{}}
 	if len(o.ruled.Rules) > 0 {
 		report.RulesDigest = set.Ruled().Digest()
+	}
+	for _, crd := range crds {
+		if !o.all && !crdwire.Concerns(crd) {
+			report.LeftOut++
+			continue
+		}
+		status := crdStatus{Status: crdwire.Inspect(ctx, crd, s)}
+		report.Findings += len(status.Findings)
+		if o.usage {
+			if status.Usage, err = usageOf(ctx, p, api, crd); err != nil {
+				return err
+			}
+		}
+		report.CRDs = append(report.CRDs, status)
 	}
 	if err := writeStatus(p, report, o.output); err != nil {
 		return err
@@ -134,28 +144,6 @@ func runStatus(ctx context.Context, p *voice.Program, o *statusOptions) error {
 		return voice.ErrReported
 	}
 	return nil
-}
-
-// inspect reports on CRDs.
-func inspect(ctx context.Context, p *voice.Program, o *statusOptions, crds []*crdwire.CRD, api *cluster.Client, s crdwire.StatusOptions) (*statusReport, error) {
-	report := &statusReport{CRDs: []crdStatus{}}
-	for _, crd := range crds {
-		if !o.all && !crdwire.Concerns(crd) {
-			report.LeftOut++
-			continue
-		}
-		status := crdwire.Inspect(ctx, crd, s)
-		report.Findings += len(status.Findings)
-		described := crdStatus{Status: status}
-		if o.usage {
-			var err error
-			if described.Usage, err = usageOf(ctx, p, api, crd); err != nil {
-				return nil, err
-			}
-		}
-		report.CRDs = append(report.CRDs, described)
-	}
-	return report, nil
 }
 
 type statusReport struct {

@@ -21,10 +21,10 @@ import (
 type crdStatus struct {
 	crdwire.Status
 
+	// Usage says who uses the versions.
 	Usage *crdUsage `json:"usage,omitempty"`
 }
 
-// A crdUsage says who uses the versions of a CRD.
 type crdUsage struct {
 	Objects  int            `json:"objects"`
 	Managers []versionsUser `json:"managers"`

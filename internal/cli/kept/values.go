@@ -202,12 +202,11 @@ func (r *reader) objects(ctx context.Context) ([][]byte, error) {
 
 // get reads an object from a cluster.
 func (r *reader) get(ctx context.Context, kind, name string) (json.RawMessage, error) {
-	api, err := r.o.cluster.Client(r.p, "name a file, or ")
+	live, err := (&connect.LiveFlags{Cluster: r.o.cluster}).Reader(r.p, "name a file, or ", &r.o.ruled)
 	if err != nil {
 		return nil, err
 	}
-	r.o.ruled.Live = connect.NewReader(r.p, &connect.LiveFlags{Cluster: r.o.cluster}, api).CRDsOf
-	crd, version, err := findCRD(ctx, api, kind)
+	crd, version, err := findCRD(ctx, live.API, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +219,7 @@ func (r *reader) get(ctx context.Context, kind, name string) (json.RawMessage, e
 		}
 	}
 	var text json.RawMessage
-	err = api.Get(ctx, cluster.CollectionPath(resource, namespace)+"/"+name, &text)
+	err = live.API.Get(ctx, cluster.CollectionPath(resource, namespace)+"/"+name, &text)
 	return text, err
 }
 

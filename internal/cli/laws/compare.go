@@ -177,19 +177,16 @@ type comparing struct {
 // compareWebhooks compares all kinds.
 func compareWebhooks(ctx context.Context, p *voice.Program, o *compareOptions) error {
 	c := &comparing{p: p, o: o}
+	var err error
 	if o.theirs == nil || o.live.On {
 		otherwise := "leave out --live, or "
 		if o.theirs == nil {
 			otherwise = "name the webhook in place with --server, or "
 		}
-		api, err := o.live.Cluster.Client(p, otherwise)
-		if err != nil {
+		if c.reader, err = o.live.Reader(p, otherwise, &o.ruled); err != nil {
 			return err
 		}
-		c.reader = connect.NewReader(p, &o.live, api)
-		o.ruled.Live = c.reader.CRDsOf
 	}
-	var err error
 	if c.set, err = o.ruled.Load(ctx, p); err != nil {
 		return err
 	}

@@ -29,7 +29,6 @@ type sampleFlags struct {
 func (f *sampleFlags) add(cmd *cobra.Command, count uint64, usage string) {
 	flags := cmd.Flags()
 	f.ruled.Add(flags)
-	flags.Lookup("rules").Usage += "; same as an argument"
 	voice.FilesAfter(cmd, "rules")
 	flags.Uint64Var(&f.count, "objects", count, "`count` of "+usage)
 	flags.Uint64Var(&f.seed, "seed", 0, "`seed` of all random choices (default a random one)")

@@ -191,7 +191,7 @@ type GoalFlags struct {
 // Add adds the flags. The usage of --filename is the verb's own.
 func (g *GoalFlags) Add(cmd *cobra.Command, files string) {
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&g.Files, "filename", "f", nil, files+"; may be given more than once; same as an argument")
+	flags.StringArrayVarP(&g.Files, "filename", "f", nil, files+"; may be given more than once")
 	voice.FilesAfter(cmd, "filename")
 	flags.StringVar(&g.To, "to", "", "`version` to convert to: v1, or example.com/v1 for objects of that group only")
 	g.Ruled.Add(flags)

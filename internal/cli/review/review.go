@@ -45,7 +45,7 @@ version. --probe posts test reviews instead of files. webhookd compare -f FILE p
 	o.AddPort(flags)
 	o.AddAddress(flags)
 	flags.StringVar(&o.CAFile, "ca-file", "", connect.CAFileUsage+" (default those of the system)")
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`file` with a review, - for stdin, the default; may be given more than once; same as an argument")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`file` with a review, - for stdin, the default; may be given more than once")
 	flags.StringArrayVar(&o.probes, "probe", nil, "post a test review instead of stdin: an object of `KIND.GROUP/FROM:TO`, or the word empty for one without objects;\nmay be given more than once")
 	o.Cluster.Add(flags)
 	voice.FilesAfter(cmd, "filename")

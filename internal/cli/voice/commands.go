@@ -107,8 +107,10 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return Usage(fmt.Errorf("%q: %s takes no arguments, only flags", args[0], verb), flagInstead(cmd))
 }
 
-// FilesAfter makes the arguments of a verb values of a flag that names files.
+// FilesAfter makes the arguments of a verb values of a flag that names files, and says so in its
+// usage.
 func FilesAfter(cmd *cobra.Command, flag string) {
+	cmd.Flags().Lookup(flag).Usage += "; same as an argument"
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		for _, file := range args {
 			if err := cmd.Flags().Set(flag, file); err != nil {
