@@ -28,7 +28,7 @@ type testCase struct {
 	files map[direction]*caseFile
 }
 
-// A direction is a conversion from one version to another. If to is empty, it is the object at from.
+// A direction is a conversion from one version to another, or if to is empty, the object at from.
 type direction struct{ from, to string }
 
 // A caseFile is an object of a case. Its document is nil until --update writes it.

@@ -107,8 +107,8 @@ type policy struct {
 	render func(*crdwire.CRD, crdguard.Options) ([]byte, error)
 	// nothing is the message about a CRD for which nothing is rendered.
 	nothing string
-	// modes and may say in the help what the modes do, and what the group may do. They are empty for
-	// a policy that does not look at what a request changes.
+	// modes and may say in the help what the modes do, and what the group may do. They are empty
+	// for a policy that does not look at what a request changes.
 	modes, may string
 }
 

@@ -2,8 +2,6 @@ package laws
 
 import (
 	"bytes"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +16,7 @@ import (
 // TestViolation checks the report of a violated law. It makes one up, since rules are lossless.
 func TestViolation(t *testing.T) {
 	t.Parallel()
-	set, err := ruleset.Compiled{}.Load(t.Context(), []ruleset.File{{Name: "rules.yaml", Text: []byte(violatedRules)}}, []ruleset.File{{Name: "crd.yaml", Text: []byte(violatedCRD())}})
+	set, err := ruleset.Compiled{}.Load(t.Context(), []ruleset.File{{Name: "rules.yaml", Text: []byte(violatedRules)}}, []ruleset.File{{Name: "crd.yaml", Text: []byte(violatedCRD)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,32 +73,22 @@ spec:
     - {spoke: ".spec.steps[].image", hub: ".spec.steps[].picture"}
 `
 
-func violatedCRD() string {
-	return widgetCRD("{steps: {type: array, items: {type: object, properties: {image: {type: string}}}}}",
-		"{steps: {type: array, items: {type: object, properties: {picture: {type: string}}}}}")
-}
-
-// widgetCRD returns a CRD with the properties of .spec in v1beta1 and in v1, the stored one.
-func widgetCRD(v1beta1, v1 string) string {
-	version := func(name string, properties string) string {
-		return fmt.Sprintf(`
-  - name: %s
-    served: true
-    storage: %t
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties: %s`, name, name == "v1", strings.ReplaceAll(properties, "\n", "\n        "))
-	}
-	return `apiVersion: apiextensions.k8s.io/v1
+const violatedCRD = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.example.com}
 spec:
   group: example.com
   scope: Namespaced
   names: {plural: widgets, kind: Widget}
-  versions:` + version("v1beta1", v1beta1) + version("v1", v1) + "\n"
-}
+  versions:
+  - name: v1beta1
+    served: true
+    storage: false
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+      steps: {type: array, items: {type: object, properties: {image: {type: string}}}}}}}}}
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+      steps: {type: array, items: {type: object, properties: {picture: {type: string}}}}}}}}}
+`

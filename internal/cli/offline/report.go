@@ -22,8 +22,8 @@ import (
 // (k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB).
 const MaxAnnotations = 256 << 10
 
-// Kept returns the values that the conversion has kept in annotations: their places with the version
-// first, and a line for each that quotes it. Values that were kept before are left out.
+// Kept returns the values that the conversion has kept in annotations: their places with the
+// version first, and a line for each that quotes it. Values that were kept before are left out.
 func (i *Item) Kept() (places, lines []string) {
 	was := AnnotationsOf(i.Before)
 	for name, text := range AnnotationsOf(i.After) {

@@ -61,7 +61,7 @@ type reviewOptions struct {
 	files, probes []string
 }
 
-// check reports flags that have no effect without a running webhookd, or with the one that is given.
+// check reports flags that have no effect without a running webhookd, or with the given one.
 func (o *reviewOptions) check(flags *pflag.FlagSet) error {
 	switch {
 	case o.server == "" && o.Service == "":
