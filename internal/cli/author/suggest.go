@@ -3,7 +3,6 @@ package author
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -51,10 +50,7 @@ type suggestOptions struct {
 }
 
 func runSuggest(ctx context.Context, p *voice.Program, o *suggestOptions) error {
-	if len(o.ruled.CRDs) == 0 {
-		return voice.Usage(errors.New("no schemas to compare: name the file or folder of the CRD"), "")
-	}
-	_, crdFiles, err := o.ruled.Files(ctx, p)
+	_, crdFiles, err := o.ruled.Files(ctx, p, voice.Problem(len(o.ruled.CRDs) == 0, "no schemas to compare: name the file or folder of the CRD"))
 	if err != nil {
 		return err
 	}

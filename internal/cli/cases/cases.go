@@ -50,9 +50,6 @@ The exit code is 0 if every case passes, 1 if not or if there is no case, and 2 
 			if len(args) == 0 {
 				return voice.Usage(errors.New("nothing to test: name folders with cases"), "webhookd test --help describes them")
 			}
-			if err := o.ruled.CheckStdin(args...); err != nil {
-				return voice.Usage(err, "")
-			}
 			return run(cmd.Context(), p, &o)
 		},
 	}
@@ -122,7 +119,7 @@ type suite struct {
 // findSuites returns the suites in and below the folders. The files of --rules and --crds belong to
 // every suite.
 func findSuites(ctx context.Context, p *voice.Program, o *testOptions) ([]*suite, error) {
-	rules, crds, err := o.ruled.Files(ctx, p)
+	rules, crds, err := o.ruled.Files(ctx, p, o.ruled.CheckStdin(o.dirs...))
 	rules, _ = ruleset.FilesOfRules(rules)
 	if err == nil && len(o.ruled.Rules) > 0 && len(rules) == 0 {
 		err = offline.NoConversion(o.ruled.Rules)

@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,12 +58,9 @@ type explainOptions struct {
 }
 
 func runExplain(ctx context.Context, p *voice.Program, o *explainOptions) error {
-	if err := errors.Join(o.ruled.Check(),
+	set, err := o.ruled.LoadQuietly(ctx, p, o.ruled.Check(),
 		voice.Problem(len(o.ruled.Rules) == 0, "nothing to explain: name a file or a folder of Conversions"),
-		voice.CheckOutput(o.output, "table", "json")); err != nil {
-		return voice.Usage(err, "")
-	}
-	set, err := o.ruled.LoadQuietly(ctx, p)
+		voice.CheckOutput(o.output, "table", "json"))
 	if err != nil {
 		return err
 	}

@@ -66,14 +66,9 @@ type convertOptions struct {
 
 // check reports everything that is wrong with the flags.
 func (o *convertOptions) check() error {
-	var filesErr, outputErr error
-	if len(o.Files) == 0 {
-		filesErr = errors.New("nothing to convert: name files or folders of objects, or - for stdin")
-	}
-	if o.output != "" {
-		outputErr = voice.CheckOutput(o.output, manifest.FormatYAML, manifest.FormatJSON)
-	}
-	return voice.Usage(errors.Join(filesErr, o.Check(!o.strip), outputErr), "")
+	return voice.Usage(errors.Join(
+		voice.Problem(len(o.Files) == 0, "nothing to convert: name files or folders of objects, or - for stdin"), o.Check(!o.strip),
+		voice.CheckOutput(cmp.Or(o.output, manifest.FormatYAML), manifest.FormatYAML, manifest.FormatJSON)), "")
 }
 
 // run reads all files, converts all objects, and writes the results if nothing fails.

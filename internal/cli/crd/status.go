@@ -89,11 +89,8 @@ func (o *statusOptions) check() (crdwire.StatusOptions, error) {
 }
 
 func runStatus(ctx context.Context, p *voice.Program, o *statusOptions) error {
-	s, err := o.check()
-	if err != nil {
-		return voice.Usage(err, "")
-	}
-	set, err := o.ruled.Load(ctx, p)
+	s, problems := o.check()
+	set, err := o.ruled.Load(ctx, p, problems)
 	if err != nil {
 		return err
 	}

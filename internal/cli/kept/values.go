@@ -225,10 +225,7 @@ func (r *reader) get(ctx context.Context, kind, name string) (json.RawMessage, e
 
 // load reads the rules and CRDs that are given.
 func (r *reader) load(ctx context.Context) error {
-	if err := r.o.ruled.Check(r.o.object); err != nil {
-		return voice.Usage(err, "")
-	}
-	set, err := r.o.ruled.Load(ctx, r.p)
+	set, err := r.o.ruled.Load(ctx, r.p, r.o.ruled.Check(r.o.object))
 	if err != nil {
 		return err
 	}

@@ -62,12 +62,9 @@ type fuzzOptions struct {
 
 // runFuzz tests all kinds.
 func runFuzz(ctx context.Context, p *voice.Program, o *fuzzOptions) error {
-	if err := errors.Join(
+	set, err := o.ruled.Load(ctx, p,
 		voice.Problem(len(o.ruled.Rules) == 0 && len(o.ruled.CRDs) == 0, "no schemas to make objects from: give the file or folder of the CRDs with --crds"),
-		o.ruled.Check(), voice.Problem(o.time < 0, "--for: negative time limit, give a duration such as 30s")); err != nil {
-		return voice.Usage(err, "")
-	}
-	set, err := o.ruled.Load(ctx, p)
+		o.ruled.Check(), voice.Problem(o.time < 0, "--for: negative time limit, give a duration such as 30s"))
 	if err != nil {
 		return err
 	}

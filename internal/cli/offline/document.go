@@ -212,19 +212,13 @@ func (g *GoalFlags) Goal() Goal {
 
 // Check reports what is wrong with the flags. Without needed, --to may be left out.
 func (g *GoalFlags) Check(needed bool) error {
-	var toErr, defaultsErr error
-	switch {
-	case g.To == "" && needed:
-		toErr = errors.New("no version to convert to: give one with --to, such as v1")
-	case g.To == "":
-		if len(g.Ruled.Rules) > 0 || len(g.Ruled.CRDs) > 0 || g.Defaults != "" {
-			toErr = errors.New("--rules, --crds and --defaults: of no use without --to")
-		}
-	case len(validation.IsDNS1035Label(g.Goal().Version)) > 0 || strings.HasPrefix(g.To, "/"):
-		toErr = fmt.Errorf("--to %q: not a version: write VERSION or GROUP/VERSION", g.To)
-	}
-	if g.Defaults != "" && g.Defaults != defaultsWrite && g.Defaults != defaultsIgnore {
-		defaultsErr = fmt.Errorf("--defaults %s: not a choice, give %s or %s", g.Defaults, defaultsWrite, defaultsIgnore)
-	}
-	return errors.Join(defaultsErr, toErr, g.Ruled.Check(g.Files...))
+	wrong := g.To != "" && len(validation.IsDNS1035Label(g.Goal().Version)) > 0 || strings.HasPrefix(g.To, "/")
+	return errors.Join(
+		voice.Problem(g.Defaults != "" && g.Defaults != defaultsWrite && g.Defaults != defaultsIgnore,
+			"--defaults %s: not a choice, give %s or %s", g.Defaults, defaultsWrite, defaultsIgnore),
+		voice.Problem(needed && g.To == "", "no version to convert to: give one with --to, such as v1"),
+		voice.Problem(!needed && g.To == "" && (len(g.Ruled.Rules) > 0 || len(g.Ruled.CRDs) > 0 || g.Defaults != ""),
+			"--rules, --crds and --defaults: of no use without --to"),
+		voice.Problem(wrong, "--to %q: not a version: write VERSION or GROUP/VERSION", g.To),
+		g.Ruled.Check(g.Files...))
 }

@@ -69,8 +69,11 @@ func (f *Flags) CRDPaths() []string {
 }
 
 // Files reads the files. If no CRDs are named and there is a cluster, they are those of the
-// cluster.
-func (f *Flags) Files(ctx context.Context, p *voice.Program) (rules, crds []ruleset.File, err error) {
+// cluster. If there are problems with the command line, it returns those.
+func (f *Flags) Files(ctx context.Context, p *voice.Program, problems ...error) (rules, crds []ruleset.File, err error) {
+	if err := errors.Join(problems...); err != nil {
+		return nil, nil, voice.Usage(err, "")
+	}
 	from := ruleset.Origin{What: "rules", Remedy: "give their file or folder with --rules"}
 	if f.Arguments {
 		from.Remedy = "give their file or folder"
@@ -90,9 +93,10 @@ func (f *Flags) Files(ctx context.Context, p *voice.Program) (rules, crds []rule
 }
 
 // Load loads rules to convert with. If they cannot be used, it writes all findings to stderr and
-// fails. If only the checker objects, it says how many findings there are.
-func (f *Flags) Load(ctx context.Context, p *voice.Program) (*ruleset.Set, error) {
-	set, err := f.LoadQuietly(ctx, p)
+// fails. If only the checker objects, it says how many findings there are. Problems are as for
+// Files.
+func (f *Flags) Load(ctx context.Context, p *voice.Program, problems ...error) (*ruleset.Set, error) {
+	set, err := f.LoadQuietly(ctx, p, problems...)
 	if err != nil {
 		return set, err
 	}
@@ -103,8 +107,8 @@ func (f *Flags) Load(ctx context.Context, p *voice.Program) (*ruleset.Set, error
 }
 
 // LoadQuietly is Load without the message about findings in usable rules.
-func (f *Flags) LoadQuietly(ctx context.Context, p *voice.Program) (*ruleset.Set, error) {
-	rules, crds, err := f.Files(ctx, p)
+func (f *Flags) LoadQuietly(ctx context.Context, p *voice.Program, problems ...error) (*ruleset.Set, error) {
+	rules, crds, err := f.Files(ctx, p, problems...)
 	if err != nil {
 		return nil, err
 	}

@@ -32,12 +32,7 @@ changed. --defaults write writes them out, at the version of the file, before it
 patches, which leave fields to what they are applied to.`,
 		Example: `  webhookd rewrite clusters/ --to v1 --rules rules.yaml --crds crds/
   webhookd rewrite . --to v1 --rules rules/ --check`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.problems(); err != nil {
-				return voice.Usage(err, "")
-			}
-			return run(cmd.Context(), p, &o)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), p, &o) },
 	}
 	o.Add(cmd, "`path` of a file or folder to change")
 	flags := cmd.Flags()
@@ -56,22 +51,15 @@ type rewriteOptions struct {
 
 // problems reports everything that is wrong with the flags.
 func (o *rewriteOptions) problems() error {
-	var filesErr, keepErr error
-	switch {
-	case len(o.Files) == 0:
-		filesErr = errors.New("nothing to convert: name files or folders of objects")
-	case slices.Contains(o.Files, offline.Stdin):
-		filesErr = errors.New("-: stdin has no place to change, use webhookd convert")
-	}
-	if o.keep && o.discard {
-		keepErr = errors.New("values that the version cannot express are kept or discarded: give --keep or --discard")
-	}
-	return errors.Join(filesErr, keepErr, o.Check(true))
+	return errors.Join(
+		voice.Problem(len(o.Files) == 0, "nothing to convert: name files or folders of objects"),
+		voice.Problem(slices.Contains(o.Files, offline.Stdin), "-: stdin has no place to change, use webhookd convert"),
+		voice.Problem(o.keep && o.discard, "values that the version cannot express are kept or discarded: give --keep or --discard"), o.Check(true))
 }
 
 // run converts the objects in files, and changes nothing else there.
 func run(ctx context.Context, p *voice.Program, o *rewriteOptions) error {
-	set, err := o.Ruled.Load(ctx, p)
+	set, err := o.Ruled.Load(ctx, p, o.problems())
 	if err != nil {
 		return err
 	}
