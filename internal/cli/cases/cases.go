@@ -34,13 +34,11 @@ Conversion or a CRD is a suite, together with everything below it. Other folders
 
 Every NAME.VERSION.yaml is converted to all other versions. The result must equal the file of that version, if there is
 one, annotations included, once the API server has filled in the defaults of the schema. Converted back, it must be the
-original object but for its kept values, so a single file already tests a round trip. The files must be objects that the
-API server could store: valid, and with nothing to prune. Rules are checked as well, as by webhookd check.
+original object but for its kept values. The files must be objects that the API server could store: valid, and with nothing
+to prune. Rules are checked as well, as by webhookd check.
 
 With --update the files are rewritten: all versions of a case from one, the first without kept values in the order of the
-CRD. Missing files are created. An existing FROM-to-TO file is rewritten even if it is empty. Review the changes.
-
-The exit code is 0 if every case passes, 1 if not or if there is no case, and 2 if the command line is wrong.`,
+CRD. Missing files are created. An existing FROM-to-TO file is rewritten even if it is empty. Review the changes.`,
 		Example: `  webhookd test conversions/
   webhookd test conversions/crontab --update
   webhookd test cases/ --rules conversions/crontab.yaml --crds crds/crontab.yaml -v`,

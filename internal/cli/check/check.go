@@ -32,20 +32,16 @@ RULES are files, folders, or - for stdin. A folder includes all .yaml, .yml and 
 folders whose names begin with a dot. Files without a Conversion are skipped. Without --crds the CRDs are those in the
 folders.
 
-With --against it also reports what happens to values that the rules of OLD have kept in annotations: which return to a field
-that the other version now has, which count as edited because their unit has changed, and which are dropped. A table says
-which fields are converted differently, and what that means for users: with -o markdown for a pull request. The CRDs of OLD
-are those of --against-crd, or those in its folder, or else those of the rules.
+With --against it also reports what happens to values that the rules of OLD have kept in annotations. A table says which
+fields are converted differently, and what that means for users: with -o markdown for a pull request.
 
 With --live it also reads every object of the kinds from a cluster, converts it to every other served version and back as
-rules and API server would, and holds it and edits of it to the laws of fuzz. It prints the paths, the number of objects and
-the name of one of them; with --show-values, values too. It gets and lists, and never writes. CRDs that are not given are
-those of the cluster.
+rules and API server would, and holds it and edits of it to the laws of fuzz. It gets and lists, and never writes. CRDs that
+are not given are those of the cluster.
 
 An error means that values are lost, or that the rules cannot work: serve refuses the kind. A warning means that the API
-server may refuse a result. The exit code is 1 if there are errors, and 0 otherwise. With --fail-on, warnings or notes count
-as well. With -o github findings are annotations of a pull request, with -o sarif a file for code scanning, and with -o
-junit a test report.`,
+server may refuse a result. The exit code is 1 if there are errors, and 0 otherwise; --fail-on makes warnings or notes count.
+Formats: github for annotations of a pull request, sarif for code scanning, junit for a test report.`,
 		Example: `  webhookd check rules/crontabs.yaml --crds crds/crontabs.yaml
   webhookd check conversions/ -o json
   webhookd suggest crd.yaml | webhookd check - --crds crd.yaml

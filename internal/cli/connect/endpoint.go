@@ -21,17 +21,25 @@ import (
 
 // WebhookFlags name a running webhook that is tested. It may be one under development, so http is
 // allowed.
-type WebhookFlags struct{ Server, CAFile string }
-
-// Add adds the flags. The usage of --server is the verb's own.
-func (f *WebhookFlags) Add(flags *pflag.FlagSet, usage string) {
-	flags.StringVar(&f.Server, "server", "", usage)
-	flags.StringVar(&f.CAFile, "ca-file", "", CAFileUsage+" (default those of the system)")
+type WebhookFlags struct {
+	URL, CAFile     string
+	urlFlag, caFlag string
 }
 
-// Endpoint reads the flags, and reports everything that is wrong with them.
-func (f *WebhookFlags) Endpoint() (*Webhook, error) {
-	return NewWebhook("server", f.Server, "ca-file", f.CAFile)
+// Add adds the flags with these names. The usage of the URL is the verb's own.
+func (f *WebhookFlags) Add(flags *pflag.FlagSet, urlFlag, usage, caFlag string) {
+	f.urlFlag, f.caFlag = urlFlag, caFlag
+	flags.StringVar(&f.URL, urlFlag, "", usage)
+	flags.StringVar(&f.CAFile, caFlag, "", "`file` with the CAs of its certificate, in PEM (default those of the system)")
+}
+
+// Webhook reads the flags, and reports everything that is wrong with them.
+func (f *WebhookFlags) Webhook() (*Webhook, error) {
+	bundle, bundleErr := readBundle(f.caFlag, f.CAFile)
+	u, err := url.Parse(f.URL)
+	wrong := err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != ""
+	return Connected(&crdwire.Endpoint{Target: crdwire.Target{URL: f.URL}, Bundle: bundle}), errors.Join(bundleErr,
+		voice.Problem(wrong, "--%s: not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment", f.urlFlag))
 }
 
 // A Webhook is a webhook and the connections to it.
@@ -39,16 +47,6 @@ type Webhook struct {
 	*crdwire.Endpoint
 
 	client *http.Client
-}
-
-// NewWebhook reads the values of two flags, a URL and the file of its CAs.
-func NewWebhook(urlFlag, at, caFlag, caFile string) (*Webhook, error) {
-	bundle, bundleErr := readBundle(caFlag, caFile)
-	e := &crdwire.Endpoint{Target: crdwire.Target{URL: at}, Bundle: bundle}
-	u, err := url.Parse(at)
-	wrong := err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != ""
-	return Connected(e), errors.Join(bundleErr,
-		voice.Problem(wrong, "--%s: not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment", urlFlag))
 }
 
 // Connected returns the webhook at an endpoint.

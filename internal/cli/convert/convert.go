@@ -29,14 +29,11 @@ Numbers keep their spelling and keys keep their order; comments are lost. YAML i
 ambiguous, such as a duplicate key, is an error. webhookd rewrite changes files where they are, and keeps comments.
 
 With --strip the output lacks the annotations and labels in which webhookd keeps values that the version cannot express.
-Strip objects that you export and apply again: an outdated kept value would change the object. Without --to, --strip
-changes nothing else, and works for objects of any kind.
+Strip objects that you export and apply again. Without --to, --strip changes nothing else, and works for objects of any kind.
 
 A manifest may leave out a field whose default means something else at the other version. Such fields are named.
 --defaults write writes them out, at the version of the file, before it is converted. --defaults ignore is for patches,
-which leave fields to what they are applied to.
-
-webhookd check --live sums up what becomes of all objects of a cluster, at all versions and on the way back.`,
+which leave fields to what they are applied to.`,
 		Example: `  webhookd convert crontab.yaml --to v1
   webhookd convert manifests/ --to example.com/v1 --diff
   kubectl get crontabs -o yaml | webhookd convert - --to v1 -o json

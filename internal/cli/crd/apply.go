@@ -27,15 +27,13 @@ func newApply(p *voice.Program) *cobra.Command {
 		Short: "Set spec.conversion of CRDs in a cluster once webhookd answers",
 		Long: `Wait until webhookd answers, then point CRDs at it. The command asks as the API server would: over the Service, with the
 CAs of --ca-file, under the name NAME.NAMESPACE.svc. It sends a review with an object for each pair of versions of each CRD,
-ten times in a row over new connections, and waits for a CA file that does not exist yet. It points no CRD at webhookd unless
-all reviews succeed within --timeout. CRDs that already point at webhookd get the CAs even if another CRD fails.
+ten times in a row over new connections. It points no CRD at webhookd unless all reviews succeed within --timeout.
 
-The command then sets spec.conversion, and nothing else, by server-side apply with the field manager "webhookd", and reads
-it back. If another manager owns a field with another value, the command reports it and changes nothing without --force.
+The command sets spec.conversion, and nothing else, by server-side apply with the field manager "webhookd". If another manager
+owns a field with another value, it changes nothing without --force. Of a CRD that Crossplane makes, it changes the XRD.
 
-A caBundle for the same Service keeps its older CAs, since replicas may still serve certificates that those issued. They
-stay until they expire, or until a run finds that the new CAs have been there for a day and verify ten new connections in a
-row. So run the command again a day or more after a change of the CA. Of a CRD that Crossplane makes, it changes the XRD.
+A caBundle for the same Service keeps its older CAs until they expire, or until a run finds that the new CAs have been there
+for a day and verify ten new connections in a row. So run the command again a day or more after a change of the CA.
 
 RBAC: ` + crdRule("get, patch") + " " + xrdRule("get, patch"),
 		Example: `  webhookd crd apply --crd crontabs.example.com --service webhookd/webhookd --ca-file /certs/ca.crt

@@ -40,13 +40,12 @@ func newEnsure(p *voice.Program) *cobra.Command {
 		Use:   "ensure --secret NAMESPACE/NAME --service NAMESPACE/NAME [--crd NAME...]",
 		Short: "Make, renew and rotate webhookd's certificates in its Secrets, once",
 		Long: `Create a CA and a certificate for the Service in a Secret (tls.crt, tls.key, ca.crt), and renew or replace each of them
-when it is due. The command does what can be done now, and ends. Run it in a CronJob every ten minutes. It is safe to run at
-any time, to interrupt, and to run twice at once. The CA's key is in a second Secret, NAME-ca, that no pod mounts.
+when it is due. The command does what can be done now, and ends: run it in a CronJob every ten minutes. It is safe to
+interrupt, and to run twice at once. The CA's key is in a second Secret, NAME-ca, that no pod mounts.
 
-Replacing a CA takes three runs or more. First the new CA is added to ca.crt and to the caBundle of the CRDs of --crd. After
---settle, the new CA issues the certificate. After another --settle, the old CA is removed. So the CRDs always trust the
-certificate that is served. The field manager is "webhookd-certs". CRDs that do not point at the Service are left alone. Name
-all that do: without --crd a CA is not replaced automatically.
+Replacing a CA takes three runs or more: the new CA is added to ca.crt and to the caBundle of the CRDs of --crd, issues the
+certificate after --settle, and after another --settle the old CA is removed. CRDs that do not point at the Service are left
+alone. Name all that do: without --crd a CA is not replaced automatically.
 
 RBAC: apiGroups [""], resources [secrets], verbs [get, patch], resourceNames [NAME, NAME-ca], in the namespace; and
 ` + crdRule("get, patch") + " " + xrdRule("get, patch") + ` The verb create, on secrets, cannot be limited to names. It is needed only if the two Secrets do

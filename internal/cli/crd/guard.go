@@ -77,14 +77,13 @@ func newGuardConversion(p *voice.Program) *cobra.Command {
 		Use:   "conversion [FILE...] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
 		Short: "Print the policies that protect spec.conversion",
 		Long: `Print the policies that keep updates of a CRD from dropping spec.conversion, pointing it at another Service, port, path or
-URL, or removing the CA from caBundle, while more than one version is served or stored. kubectl replace and operator
-lifecycle managers do that with a manifest that has no spec.conversion. All other changes pass.
+URL, or removing the CA from caBundle, while more than one version is served or stored. All other changes pass.
 
 validate refuses the update and says what to do (Kubernetes 1.30). restore puts spec.conversion back, and lets the update
 pass (Kubernetes 1.36). The policy of a CRD that Crossplane makes covers its XRD as well.
 
-An update may point spec.conversion at the webhook that the CRD has here. So to move to another webhook, wire the CRD's file
-with crd wire, and print and apply its policy first. To remove the webhook, delete the policy first.
+To move to another webhook, wire the CRD's file with crd wire, and print and apply its policy first. To remove the webhook,
+delete the policy first.
 
 ` + guardInput,
 		Example: `  webhookd crd guard conversion --service webhookd/webhookd | kubectl apply -f -

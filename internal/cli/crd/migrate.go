@@ -37,15 +37,15 @@ func NewMigrate(p *voice.Program) *cobra.Command {
 		Short: "Store all objects in one version, and remove old versions",
 		Long: `Write every object of a CRD once, so that all are stored in the storage version, and remove the other versions from
 status.storedVersions. Where the API server has StorageVersionMigration (Kubernetes 1.37), its controller does that. Versions
-that the CRD no longer has are taken out of managedFields and annotations.
+that the CRD no longer has are taken out of managedFields and annotations. Other clients may write meanwhile.
 
 --to sets the storage version first. --remove goes all the way: it stops serving the version, takes it out of managedFields,
-removes it from spec.versions, and then removes the annotations in which webhookd keeps its values.
+removes it from spec.versions, and then removes the annotations in which webhookd keeps its values. If Crossplane makes the
+CRD, you change spec.versions in the XRD: the command stops before each such step.
 
 The command prints the plan first. It asks before each step that clients notice or that cannot be taken back; --yes answers
-for scripts. Other clients may write meanwhile. If the command ends early, run it again, and it goes on. --dry-run prints the
-plan, asks the API server for each object whether it would accept the write, and changes nothing. If Crossplane makes the
-CRD, you change spec.versions in the XRD: the command stops before each such step.
+for scripts. If it ends early, run it again, and it goes on. --dry-run only asks the API server whether it would accept each
+write.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [get], and with --to or --remove [patch],
 resourceNames [the CRD]; resources [customresourcedefinitions/status], verbs [patch], resourceNames [the CRD]; the kind itself:

@@ -44,15 +44,11 @@ converter, served or not, since objects may be stored in any. CRDs with one vers
 --service, CRDs that point elsewhere are shown but not judged. The exit code is 1 if anything is wrong.
 
 With -f it works offline. Otherwise it reads the CRDs of a cluster, and the XRDs of those that Crossplane makes. In a pod of
-it, or with --address, it also connects: it checks that caBundle verifies the certificate for NAME.NAMESPACE.svc, and that
-test reviews of all pairs of versions succeed.
+it, or with --address, it also connects, verifies the certificate with caBundle, and posts test reviews.
 
-With --rules and --crds, give the files that webhookd has. The command compares the schemas of each CRD with webhookd's copy
-and lists the differences, without descriptions and validations. It also prints the digest of these files: a replica that
-serves them has it in its metric webhookd_rules_info.
-
-With --usage, the command also says who still uses each version: the field managers that wrote objects at it, and when they
-last did.
+With --rules and --crds, give the files that webhookd has. The command lists where the schemas of each CRD differ from
+webhookd's copy, and prints the digest of the files, which replicas have in their metric webhookd_rules_info. --usage shows
+which field managers wrote objects at each version, and when they last did.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [list]; with --name: verbs [get] and
 resourceNames [the CRDs]. --usage: the kinds themselves, verbs [list]. ` + xrdRule("get"),

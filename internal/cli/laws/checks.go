@@ -34,7 +34,7 @@ func checkWebhook(ctx context.Context, p *voice.Program, o *compareOptions) erro
 		}.Run(ctx, o.skip...)
 		progress.Clear()
 		if err != nil {
-			return false, fmt.Errorf("%w: %s, asked for objects of %s", err, o.place.Server, name)
+			return false, fmt.Errorf("%w: %s, asked for objects of %s", err, o.place.URL, name)
 		}
 		if crd != crds[0] {
 			fmt.Fprintln(p.Stdout)
@@ -93,7 +93,7 @@ func writeFailure(out *bytes.Buffer, r *conformance.Result) {
 
 // words are the flags of the webhook, for a command that is printed.
 func (o *compareOptions) words() []string {
-	words := []string{"--server", o.place.Server}
+	words := []string{"--server", o.place.URL}
 	if o.place.CAFile != "" {
 		words = append(words, "--ca-file", o.place.CAFile)
 	}
@@ -118,14 +118,14 @@ func postFiles(ctx context.Context, p *voice.Program, o *compareOptions) error {
 		return o.theirs.Remote(gvk.Group)(ctx, document, gvk.Version, o.to)
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.place.Server, err)
+		return fmt.Errorf("%s: %w", o.place.URL, err)
 	}
 	out, err := offline.Diffs(inputs, results, "", o.to)
 	if err != nil {
 		return err
 	}
 	if len(out) == 0 {
-		p.Note("the webhook changes nothing, as for objects that are at this version: %s", o.place.Server)
+		p.Note("the webhook changes nothing, as for objects that are at this version: %s", o.place.URL)
 	}
 	_, err = p.Stdout.Write(p.PaintDiff(out))
 	return err

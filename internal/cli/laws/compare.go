@@ -30,21 +30,17 @@ func NewCompare(p *voice.Program) *cobra.Command {
 		Short: "Check a running webhook, or compare it with rules",
 		Long: `Convert the same objects by the webhook in place (theirs) and by rules or another webhook (ours), to each version and back,
 and print by field where they differ. The objects are random ones, made of the schemas, and with --live those of a cluster.
+Labels and annotations are not compared, and nothing in the cluster changes. The exit code is 1 if there is a difference.
 
 The webhook in place is the one that the CRD in the cluster names: a URL, or a Service that is reached by a port-forward to
-one of its pods. Its certificate is verified as kube-apiserver does. With --server it is the webhook at a URL, and no cluster
-is needed. Nothing in the cluster changes.
+one of its pods. Its certificate is verified as kube-apiserver does. With --server it is the webhook at a URL.
 
-A difference is one of these. ours fails, theirs fails: only one of them converts the object. ours loses, theirs loses: what
-comes back from the other version differs from the object, and by the other webhook it does not. ours differs: the converted
-objects differ. If both lose a field, that is no difference between them. Labels and annotations are not compared. The exit
-code is 1 if there is a difference. Values are printed only with --show-values, with a small object for each difference.
+ours fails, theirs fails: only one of them converts the object. ours loses, theirs loses: what comes back from the other
+version differs from the object, and by the other webhook it does not. ours differs: the converted objects differ.
 
 With --server alone the webhook is checked, of any author and in any language: what kube-apiserver requires of an answer, and
-the laws of conversion that do not depend on how a webhook keeps values. A check for which there is nothing to test does not
-fail; --skip leaves one out.
-
-With -f and --to it posts the objects in files to --server, and prints as a diff what the webhook makes of them.
+the laws of conversion that do not depend on how a webhook keeps values. With -f and --to it posts the objects in files to
+--server, and prints as a diff what the webhook makes of them.
 
 RBAC: get of the CRD; list of the objects with --live; for a Service get of it, list of pods, and create of pods/portforward
 in its namespace.`,
@@ -70,9 +66,8 @@ in its namespace.`,
 	const objects = 200
 	o.add(cmd, objects, "random objects for each version; 0 with --live for live objects only")
 	flags := cmd.Flags()
-	flags.StringVar(&o.with, "with", "", "compare with the webhook at this `URL` instead of rules")
-	flags.StringVar(&o.withCAFile, "with-ca-file", "", "`file` with the CAs of its certificate, in PEM (default those of the system)")
-	o.place.Add(flags, "`URL` of the webhook in place (default what the CRD in the cluster names)")
+	o.with.Add(flags, "with", "compare with the webhook at this `URL` instead of rules", "with-ca-file")
+	o.place.Add(flags, "server", "`URL` of the webhook in place (default what the CRD in the cluster names)", "ca-file")
 	flags.StringArrayVar(&o.drops, "drop", nil, "`path` that is not compared, or that a checked webhook loses on purpose, at any version, such as .spec.ports[].name;\nmay be given more than once")
 	flags.StringArrayVar(&o.skip, "skip", nil, "`name` of a check that is left out; may be given more than once")
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`path` of a file or folder of objects to post, - for stdin; may be given more than once")
@@ -86,12 +81,11 @@ in its namespace.`,
 type compareOptions struct {
 	sampleFlags
 
-	place            connect.WebhookFlags // of theirs
-	files, skip      []string
-	to               string
-	with, withCAFile string
-	live             connect.LiveFlags
-	drops            []string
+	place, with connect.WebhookFlags // of theirs, and of ours
+	files, skip []string
+	to          string
+	live        connect.LiveFlags
+	drops       []string
 
 	// What check reads from the flags.
 	theirs, ours *connect.Webhook // nil if they are not given
@@ -100,7 +94,7 @@ type compareOptions struct {
 
 // checks reports whether there is a webhook, and nothing to compare it with.
 func (o *compareOptions) checks() bool {
-	return o.place.Server != "" && len(o.ruled.Rules) == 0 && o.with == "" && !o.live.On
+	return o.place.URL != "" && len(o.ruled.Rules) == 0 && o.with.URL == "" && !o.live.On
 }
 
 // check reads the flags, and reports everything that is wrong with them.
@@ -111,7 +105,7 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 	switch {
 	case len(o.files) == 0:
 		add(voice.NoUse(flags, "without --filename", "to"))
-	case o.place.Server == "" || o.to == "":
+	case o.place.URL == "" || o.to == "":
 		add(errors.New("--filename: objects without a webhook or a version, give --server and --to"))
 	default:
 		add(voice.NoUse(flags, "with --filename", "rules", "crds", "with", "live", "objects", "seed", "kind", "drop", "skip"))
@@ -119,19 +113,19 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 	if !o.checks() {
 		add(voice.NoUse(flags, "to compare, leave the rules out to check a webhook", "skip"))
 	}
-	if o.with == "" {
+	if o.with.URL == "" {
 		add(voice.NoUse(flags, "without --with", "with-ca-file"))
 	} else {
 		add(voice.Problem(len(o.ruled.Rules) > 0, "both rules and a webhook: give --rules or --with"))
-		o.ours, err = connect.NewWebhook("with", o.with, "with-ca-file", o.withCAFile)
+		o.ours, err = o.with.Webhook()
 		add(err)
 	}
-	add(voice.Problem((o.with != "" || o.checks() && len(o.files) == 0) && len(o.ruled.CRDs) == 0,
+	add(voice.Problem((o.with.URL != "" || o.checks() && len(o.files) == 0) && len(o.ruled.CRDs) == 0,
 		"no schemas to compare by: give the file or folder of the CRDs with --crds"))
-	if o.place.Server == "" {
+	if o.place.URL == "" {
 		add(voice.NoUse(flags, "without --server", "ca-file"))
 	} else {
-		o.theirs, err = o.place.Endpoint()
+		o.theirs, err = o.place.Webhook()
 		add(err)
 	}
 	if o.live.On {
@@ -208,7 +202,7 @@ func compareWebhooks(ctx context.Context, p *voice.Program, o *compareOptions) e
 
 // kinds returns the kinds of the rules, or with another webhook those of the CRDs.
 func (c *comparing) kinds() ([]*converters.Kind, error) {
-	if c.o.with == "" {
+	if c.o.with.URL == "" {
 		return c.o.kinds(c.set)
 	}
 	crds, err := convertedCRDs(c.set.CRDs, c.o.kind)
@@ -232,7 +226,7 @@ func (c *comparing) kind(ctx context.Context, kind *converters.Kind) (bool, erro
 	if c.o.ours != nil {
 		ours.Remote = c.o.ours.Remote(kind.Group)
 		if err := c.o.ours.Try(ctx, kind); err != nil {
-			return false, fmt.Errorf("%s: %w", c.o.with, err)
+			return false, fmt.Errorf("%s: %w", c.o.with.URL, err)
 		}
 	}
 	if err := theirs.Try(ctx, kind); err != nil {
@@ -255,7 +249,7 @@ func (c *comparing) kind(ctx context.Context, kind *converters.Kind) (bool, erro
 // inPlace returns the webhook that converts a CRD now, and its name for a person.
 func (c *comparing) inPlace(ctx context.Context, crd string) (*connect.Webhook, string, error) {
 	if c.o.theirs != nil {
-		return c.o.theirs, c.o.place.Server, nil
+		return c.o.theirs, c.o.place.URL, nil
 	}
 	live, err := crdwire.Read(ctx, c.reader.API, crd)
 	if err != nil {

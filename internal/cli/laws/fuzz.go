@@ -25,12 +25,10 @@ func NewFuzz(p *voice.Program) *cobra.Command {
 		Short: "Check the laws of conversion on random objects",
 		Long: `Make random objects from the schemas of CRDs, convert them, and check the laws of conversion: a round trip gives the same
 object, an edit at the other version is not lost, the API server finds nothing to prune, and so on. It tests each kind that
-has a CRD and either rules or a compiled-in converter. Objects consist of values that the schemas allow, and of values that
-the rules mention. Some take a walk: they are edited at all versions, while the version to store in changes.
+has a CRD and either rules or a compiled-in converter.
 
-If a law does not hold, fuzz makes the object and the walk as small as it can. It prints the law, what differs, the cause
-(a rule, a default or a missing rule), what to write, the steps of the walk and the object, and exits with 1. The same seed
-makes the same objects.
+If a law does not hold, fuzz makes the object as small as it can. It prints the law, what differs, the cause (a rule, a
+default or a missing rule), what to write, and the object, and exits with 1. The same seed makes the same objects.
 
 Notes follow if all laws hold. They say why there are fewer or poorer objects than asked for, by path, and count the valid
 objects that become objects which the other version refuses. Notes do not change the exit code.

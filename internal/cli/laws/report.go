@@ -71,7 +71,7 @@ func writeYAML(out *bytes.Buffer, object []byte) {
 func printComparison(p *voice.Program, o *compareOptions, kind *converters.Kind, theirs string, c *roundtrip.Comparison) (bool, error) {
 	var out bytes.Buffer
 	found, differ, objects := c.Disagreements()
-	ours := cmp.Or(o.with, offline.NamesOf(o.ruled.Rules), "the compiled-in converter")
+	ours := cmp.Or(o.with.URL, offline.NamesOf(o.ruled.Rules), "the compiled-in converter")
 	verb := "convert the same, "
 	if differ > 0 {
 		verb = fmt.Sprintf("differ on %d of ", differ)

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +33,7 @@ and a certificate is not required.`,
 func printConfig(p *voice.Program, cmd *cobra.Command, output string) error {
 	loaded, err := config.Load(cmd.Flags(), p.Environ, config.ReadFile)
 	for _, w := range loaded.Warnings {
-		fmt.Fprintf(p.Stderr, "webhookd: %s\n", w)
+		p.Note("%s", w)
 	}
 	if err != nil {
 		return voice.Usage(err, "")
@@ -55,8 +54,5 @@ func load(p *voice.Program, cmd *cobra.Command) (loaded config.Loaded, text []by
 		text, err = config.ReadFile(name)
 		return text, err
 	})
-	if err = errors.Join(err, loaded.ForServe()); err != nil {
-		err = voice.Usage(err, "")
-	}
-	return loaded, text, err
+	return loaded, text, voice.Usage(errors.Join(err, loaded.ForServe()), "")
 }
