@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -160,32 +161,29 @@ func places(value any, path []syntax.Segment) int {
 	if len(path) == 0 {
 		return 1
 	}
-	segment, n := path[0], 0
 	members, _ := value.(map[string]any)
 	elements, _ := value.([]any)
-	switch segment.Kind {
+	var below []any
+	switch segment := path[0]; segment.Kind {
 	case syntax.Field:
 		if member, ok := members[segment.Name]; ok {
-			n = places(member, path[1:])
+			below = []any{member}
 		}
 	case syntax.Values, syntax.KeyedValues:
-		for _, member := range members {
-			n += places(member, path[1:])
-		}
+		below = slices.Collect(maps.Values(members))
 	case syntax.Elements, syntax.KeyedElements:
-		for _, element := range elements {
-			n += places(element, path[1:])
-		}
+		below = elements
 	case syntax.Pick:
-		for _, element := range elements {
-			if fields, ok := element.(map[string]any); ok && fields[segment.Name] == any(segment.Value) {
-				n += places(element, path[1:])
-			}
-		}
+		below = slices.DeleteFunc(slices.Clone(elements), func(element any) bool {
+			fields, _ := element.(map[string]any)
+			return fields[segment.Name] != any(segment.Value)
+		})
 	case syntax.First:
-		if len(elements) > 0 {
-			n = places(elements[0], path[1:])
-		}
+		below = elements[:min(1, len(elements))]
+	}
+	n := 0
+	for _, value := range below {
+		n += places(value, path[1:])
 	}
 	return n
 }
@@ -223,30 +221,29 @@ func stripObject(object *jsondoc.Node, removed func(key string)) error {
 		return err
 	}
 	for _, name := range []string{"annotations", "labels"} {
-		if err := stripMap(metadata, name, removed); err != nil {
+		keys, err := metadata.Member(name)
+		if err != nil {
+			return err
+		}
+		if keys.Kind() != jsondoc.Map {
+			continue
+		}
+		left, found := 0, false
+		err = keys.Filter(func(key []byte, _ jsondoc.Member) bool {
+			if keep.IsOwn(key) {
+				found = true
+				removed(string(key))
+				return false
+			}
+			left++
+			return true
+		})
+		if err == nil && found && left == 0 {
+			err = metadata.RemoveMember(name)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func stripMap(metadata *jsondoc.Node, name string, removed func(key string)) error {
-	keys, err := metadata.Member(name)
-	if err != nil || keys.Kind() != jsondoc.Map {
-		return err
-	}
-	left, found := 0, false
-	err = keys.Filter(func(key []byte, _ jsondoc.Member) bool {
-		if keep.IsOwn(key) {
-			found = true
-			removed(string(key))
-			return false
-		}
-		left++
-		return true
-	})
-	if err == nil && found && left == 0 {
-		err = metadata.RemoveMember(name)
-	}
-	return err
 }
