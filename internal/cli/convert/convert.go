@@ -104,32 +104,24 @@ type conversion struct {
 
 // document converts and strips one document. The error joins one for each object that fails.
 func (c *conversion) document(ctx context.Context, name string, text []byte) ([]byte, error) {
-	note := func(at string, lines []string) {
+	note := func(lines []string) {
 		for _, line := range lines {
-			if c.o.Verbose {
-				c.notes = append(c.notes, name+": "+at+line)
-			}
+			c.notes = append(c.notes, name+": "+line)
 		}
 	}
 	if c.converter != nil {
 		goal := c.o.Goal()
 		after, items, err := c.converter.Document(ctx, text, goal)
-		var leftOut []string
-		for i := range items {
-			leftOut = append(leftOut, items[i].LeftOut...)
-		}
-		if len(leftOut) > 0 {
+		if leftOut := offline.LeftOut(items); len(leftOut) > 0 {
 			c.p.Note("%s: it leaves out fields whose defaults mean something else at %s; write them out with --defaults write: %s", name, goal.Version, offline.Few(leftOut))
+		}
+		if err == nil && c.o.Verbose {
+			var lines []string
+			lines, err = c.converter.Report(ctx, items, goal.Version)
+			note(lines)
 		}
 		if err != nil {
 			return nil, err
-		}
-		for i := range items {
-			lines, err := c.converter.Report(ctx, &items[i], goal.Version)
-			if err != nil {
-				return nil, fmt.Errorf("cannot list what was dropped: %w", err)
-			}
-			note(items[i].At, lines)
 		}
 		text = after
 	}
@@ -137,7 +129,9 @@ func (c *conversion) document(ctx context.Context, name string, text []byte) ([]
 		return text, nil
 	}
 	stripped, removed, err := offline.Strip(text)
-	note("", removed)
+	if c.o.Verbose {
+		note(removed)
+	}
 	return stripped, err
 }
 

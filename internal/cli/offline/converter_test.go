@@ -2,6 +2,7 @@ package offline
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,15 +55,11 @@ func TestDocument(t *testing.T) {
 			if err != nil {
 				got.Err = err.Error()
 			}
-			for i := range items {
-				lines, err := c.Report(t.Context(), &items[i], tt.goal.Version)
-				if err != nil {
-					t.Error(err)
-				}
-				for _, line := range lines {
-					got.Said += items[i].At + line
-				}
+			lines, err := c.Report(t.Context(), items, tt.goal.Version)
+			if err != nil {
+				t.Error(err)
 			}
+			got.Said = strings.Join(lines, "\n")
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

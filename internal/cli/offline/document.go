@@ -130,10 +130,21 @@ func (c *Converter) item(ctx context.Context, item *Item, goal Goal) ([]byte, er
 		return nil, err
 	}
 	item.After = after
-	if paths, _ := item.Kept(); goal.Discard && len(paths) > 0 {
-		after, _, err = Strip(after)
+	if goal.Discard {
+		if places, _ := item.Kept(); len(places) > 0 {
+			after, _, err = Strip(after)
+		}
 	}
 	return after, err
+}
+
+// LeftOut returns what the items of a document leave out.
+func LeftOut(items []Item) []string {
+	var paths []string
+	for i := range items {
+		paths = append(paths, items[i].LeftOut...)
+	}
+	return paths
 }
 
 // Split returns the errors that were joined in err.

@@ -44,20 +44,28 @@ func (i *Item) Kept() (places, lines []string) {
 	return places, lines
 }
 
-// Report says which values the conversion of an item has kept in annotations, and which ones rules
-// drop, a line each.
-func (c *Converter) Report(ctx context.Context, i *Item, to string) ([]string, error) {
-	if i.After == nil || i.Type.Version == to {
-		return nil, nil
+// Report says which values the conversion of a document has kept in annotations, and which ones
+// rules drop, a line each.
+func (c *Converter) Report(ctx context.Context, items []Item, to string) (lines []string, err error) {
+	for i := range items {
+		item := &items[i]
+		if item.After == nil || item.Type.Version == to {
+			continue
+		}
+		_, said := item.Kept()
+		if len(said) == 0 {
+			from := item.Type.GroupVersion()
+			said = []string{fmt.Sprintf("%s -> %s: nothing had to be kept", from, schema.GroupVersion{Group: from.Group, Version: to})}
+		}
+		dropped, err := c.Dropped(ctx, item.Before, to)
+		if err != nil {
+			return nil, fmt.Errorf("cannot list what was dropped: %s%w", item.At, err)
+		}
+		for _, line := range append(said, dropped...) {
+			lines = append(lines, item.At+line)
+		}
 	}
-	_, lines := i.Kept()
-	if len(lines) == 0 {
-		there := i.Type.GroupVersion()
-		there.Version = to
-		lines = []string{i.Type.GroupVersion().String() + " -> " + there.String() + ": nothing had to be kept"}
-	}
-	dropped, err := c.Dropped(ctx, i.Before, to)
-	return append(lines, dropped...), err
+	return lines, nil
 }
 
 // AnnotationsOf returns the annotations of an object. It has none if they cannot be read: webhookd

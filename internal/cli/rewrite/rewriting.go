@@ -161,23 +161,22 @@ func (c *rewriting) documents(ctx context.Context, name string, file *yamledit.F
 // objects that are converted.
 func (c *rewriting) document(ctx context.Context, name string, text []byte) (after []byte, line string, objects int, err error) {
 	after, items, err := c.converter.Document(ctx, text, c.goal)
-	var from, kept, leftOut []string
+	var from, kept []string
 	inList := false
 	for i := range items {
 		item := &items[i]
 		c.found = c.found || c.converter.Has(c.goal, item.Type)
-		if err != nil || item.After == nil {
-			continue
+		if item.After != nil {
+			places, _ := item.Kept()
+			from, kept = append(from, item.Type.Version), append(kept, places...)
+			inList = item.At != ""
 		}
-		places, _ := item.Kept()
-		from, kept, leftOut = append(from, item.Type.Version), append(kept, places...), append(leftOut, item.LeftOut...)
-		inList = item.At != ""
-		if c.o.Verbose {
-			var lines []string
-			lines, err = c.converter.Report(ctx, item, c.goal.Version)
-			for _, line := range lines {
-				c.say("%s: %s%s", name, item.At, line)
-			}
+	}
+	if err == nil && c.o.Verbose {
+		var lines []string
+		lines, err = c.converter.Report(ctx, items, c.goal.Version)
+		for _, line := range lines {
+			c.say("%s: %s", name, line)
 		}
 	}
 	if err != nil || len(from) == 0 {
@@ -188,9 +187,9 @@ func (c *rewriting) document(ctx context.Context, name string, text []byte) (aft
 	switch {
 	case isPatch(text):
 		return nil, "", 0, errors.New("a strategic merge patch, which is no object to convert: change it by hand")
-	case len(leftOut) > 0:
+	case len(offline.LeftOut(items)) > 0:
 		return nil, "", 0, fmt.Errorf("%s: not converted, since it leaves out fields whose defaults mean something else at %s (%s): write them out with --defaults write, "+
-			"or if it is a patch, convert it with --defaults ignore", object, c.goal.Version, offline.Few(leftOut))
+			"or if it is a patch, convert it with --defaults ignore", object, c.goal.Version, offline.Few(offline.LeftOut(items)))
 	case len(kept) > 0 && !c.o.keep && !c.o.discard:
 		return nil, "", 0, fmt.Errorf("%s: not converted, since %s cannot express these values (%s): --keep writes them into annotations, --discard leaves them out",
 			object, c.goal.Version, offline.Few(kept))
