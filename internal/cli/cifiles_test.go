@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 )
 
 // Every input of the GitHub Action reaches the script, which reads nothing else, and actions are
@@ -63,14 +65,14 @@ func TestPreCommitHooks(t *testing.T) {
 			t.Errorf("%s: %+v", hook.ID, hook)
 			continue
 		}
-		cmd, _, err := newRootCommand(&program{}).Find(args[1:])
+		cmd, _, err := newRootCommand(&voice.Program{}).Find(args[1:])
 		if err != nil {
 			t.Errorf("%s: %v", hook.ID, err)
 			continue
 		}
 		found = append(found, cmd.Name())
 	}
-	if want := []string{"check", "test", "convert"}; !slices.Equal(found, want) {
+	if want := []string{"check", "test", "rewrite"}; !slices.Equal(found, want) {
 		t.Errorf("hooks of %v, want %v", found, want)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
@@ -9,19 +10,25 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
+	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/review"
+	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 // engineWebhook converts Engines as someone's own webhook would: it has the right name for power,
 // it does not know owner and note, and it knows no power over 1000.
 func engineWebhook(w http.ResponseWriter, r *http.Request) {
-	var review struct {
+	var sent struct {
 		Request struct {
 			UID     string           `json:"uid"`
 			Desired string           `json:"desiredAPIVersion"`
@@ -30,17 +37,17 @@ func engineWebhook(w http.ResponseWriter, r *http.Request) {
 	}
 	decoder := json.NewDecoder(r.Body)
 	decoder.UseNumber()
-	_ = decoder.Decode(&review)
+	_ = decoder.Decode(&sent)
 	result := map[string]any{"status": "Success"}
-	for _, object := range review.Request.Objects {
-		object["apiVersion"] = review.Request.Desired
+	for _, object := range sent.Request.Objects {
+		object["apiVersion"] = sent.Request.Desired
 		spec, _ := object["spec"].(map[string]any)
 		if spec == nil {
 			continue
 		}
 		delete(spec, "owner")
 		from, to := "watts", "power"
-		if review.Request.Desired == "example.com/v1" {
+		if sent.Request.Desired == "example.com/v1" {
 			from, to = to, from
 		}
 		if watts, has := spec[from]; has {
@@ -53,8 +60,20 @@ func engineWebhook(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
-		"response": map[string]any{"uid": review.Request.UID, "result": result, "convertedObjects": review.Request.Objects},
+		"response": map[string]any{"uid": sent.Request.UID, "result": result, "convertedObjects": sent.Request.Objects},
 	})
+}
+
+// engineServer serves engineWebhook with a certificate for a host.
+func engineServer(t *testing.T, host string) (*httptest.Server, *tlstest.CA) {
+	t.Helper()
+	ca := tlstest.NewCA(t, "webhook")
+	server := httptest.NewUnstartedServer(http.HandlerFunc(engineWebhook))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, tlstest.Leaf{Hosts: []string{host}}).TLS(t)}, MinVersion: tls.VersionTLS12}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that refuses the certificate
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server, ca
 }
 
 // comparing returns a cluster whose CRD names engineWebhook by a Service, behind one pod.
@@ -62,12 +81,7 @@ func comparing(t *testing.T, name string) (c *testCluster, rules string) {
 	t.Helper()
 	c, rules = engines(t)
 	c.Delete("/apis/example.com/v1/namespaces/b/engines/too-large")
-	ca := tlstest.NewCA(t, "webhook")
-	server := httptest.NewUnstartedServer(http.HandlerFunc(engineWebhook))
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, tlstest.Leaf{Hosts: []string{name}}).TLS(t)}, MinVersion: tls.VersionTLS12}
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that refuses the certificate
-	server.StartTLS()
-	t.Cleanup(server.Close)
+	server, ca := engineServer(t, name)
 	conversion := fmt.Sprintf(`"scope":"Namespaced","conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{
 		"caBundle":%q,"service":{"namespace":"ops","name":"engines","path":"/convert","port":443}}}}`, base64.StdEncoding.EncodeToString(ca.PEM))
 	c.Put(t, enginesPath, "kubectl", strings.Replace(enginesCRD, `"scope":"Namespaced"`, conversion, 1))
@@ -159,19 +173,28 @@ func TestCompareWithoutACluster(t *testing.T) {
 
 func TestCompareUsage(t *testing.T) {
 	t.Parallel()
-	for want, args := range map[string][]string{
-		"both rules and a webhook: give --rules or --with":                                                  {"--rules", "x", "--with", "http://localhost/"},
-		"no schemas to compare by: give the file or folder of the CRDs with --crds":                         {"--with", "http://localhost/"},
-		"not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment: --with": {"--with", "localhost", "--crds", "x"},
-		"--with-ca-file: of no use without --with":                                                          {"--rules", "x", "--with-ca-file", "x"},
-		"--ca-file: of no use without --server":                                                             {"--rules", "x", "--ca-file", "x"},
-		"--namespace: of no use without --live":                                                             {"--rules", "x", "--namespace", "x"},
-		"--context: of no use without --live and with --server":                                             {"--rules", "x", "--crds", "y", "--server", "http://localhost/", "--context", "x"},
-		"nothing to compare: write 1 object at least, or give --live: --objects 0":                          {"--rules", "x", "--objects", "0"},
+	const crd = "../../examples/crds/crontabs.example.com.yaml"
+	for want, args := range map[string]string{
+		"both rules and a webhook: give --rules or --with":                                                  "--rules x --with http://localhost/",
+		"no schemas to compare by: give the file or folder of the CRDs with --crds":                         "--with http://localhost/",
+		"no schemas to compare by":                                                                          "--server https://localhost/",
+		"--with: not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment": "--with localhost --crds x",
+		"--server: not the URL of a webhook":                                                                "--server localhost:9443 --crds " + crd,
+		"--with-ca-file: of no use without --with":                                                          "--rules x --with-ca-file x",
+		"--ca-file: of no use without --server":                                                             "--rules x --ca-file x",
+		"--namespace: of no use without --live":                                                             "--rules x --namespace x",
+		"--context: of no use without --live and with --server":                                             "--rules x --crds y --server http://localhost/ --context x",
+		"nothing to compare: write 1 object at least, or give --live: --objects 0":                          "--rules x --objects 0",
+		`--skip "ordr": no such check, did you mean order?`:                                                 "--server https://localhost/ --skip ordr --crds " + crd,
+		"--skip: of no use to compare":                                                                      "--server https://localhost/ --rules x --skip uid --crds " + crd,
+		"--to: of no use without --filename":                                                                "--server https://localhost/ --to v1 --crds " + crd,
+		"--filename: objects without a webhook or a version, give --server and --to":                        "-f x --to v1",
+		"--crds: of no use with --filename":                                                                 "--server https://localhost/ -f x --to v1 --crds " + crd,
+		"not a path, write it as rules do":                                                                  "--server https://localhost/ --drop spec --crds " + crd,
 	} {
-		got := runWith(t, nil, strings.NewReader(""), append([]string{"compare"}, args...)...)
+		got := runWith(t, nil, strings.NewReader(""), append([]string{"compare"}, strings.Fields(args)...)...)
 		if got.Code != 2 || !strings.Contains(got.Stderr, want) {
-			t.Errorf("%q: got %+v, want exit code 2 and %s", args, got, want)
+			t.Errorf("%s: got %+v, want exit code 2 and %s", args, got, want)
 		}
 	}
 }
@@ -179,12 +202,7 @@ func TestCompareUsage(t *testing.T) {
 // An object is posted in a review of its own, and what the webhook changes is a diff.
 func TestCompareAnObject(t *testing.T) {
 	t.Parallel()
-	ca := tlstest.NewCA(t, "webhook")
-	server := httptest.NewUnstartedServer(http.HandlerFunc(engineWebhook))
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, tlstest.Leaf{Hosts: []string{"127.0.0.1"}}).TLS(t)}, MinVersion: tls.VersionTLS12}
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that refuses the certificate
-	server.StartTLS()
-	t.Cleanup(server.Close)
+	server, ca := engineServer(t, "127.0.0.1")
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "ca.crt"), string(ca.PEM))
 	const object = "apiVersion: example.com/v1\nkind: Engine\nmetadata:\n  name: a\nspec:\n  watts: %d\n  owner: b\n"
@@ -205,7 +223,7 @@ func TestCompareAnObject(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			args := []string{"compare", "--server", server.URL + "/convert"}
+			args := append(make([]string, 0, 3+len(tt.args)), "compare", "--server", server.URL+"/convert")
 			for _, arg := range tt.args {
 				if strings.HasSuffix(arg, ".yaml") {
 					arg = filepath.Join(dir, arg)
@@ -222,5 +240,93 @@ func TestCompareAnObject(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// exampleWebhook serves the kinds of examples/custom-server over TLS, with a change to each answer.
+// It returns its URL and the file of its CA.
+func exampleWebhook(t *testing.T, change func(answer []byte) []byte) (url, caFile string) {
+	t.Helper()
+	registry, err := converters.NewRegistry(exampletest.Kinds()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := review.NewHandler(review.NewReviewer(func() *converters.Registry { return registry }, review.Hooks{}))
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		inner := httptest.NewRecorder()
+		handler.ServeHTTP(inner, r)
+		w.WriteHeader(inner.Code)
+		_, _ = w.Write(change(inner.Body.Bytes()))
+	}))
+	t.Cleanup(server.Close)
+	caFile = filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(caFile, crdwire.Bundle{server.Certificate()}.PEM(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return server.URL + "/convert", caFile
+}
+
+func TestCheckWebhook(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		change func([]byte) []byte
+		skip   []string
+		code   int
+		want   string
+	}{
+		{"pass", func(answer []byte) []byte { return answer }, nil, 0, "CronTab.example.com: 15 of 16 checks pass, 0 fail, 1 not tested (seed 7)\n"},
+		{
+			"fail", func(answer []byte) []byte { return bytes.Replace(answer, []byte(`"uid":"`), []byte(`"uid":"x`), 1) }, nil, 1,
+			"uid, v1beta1 -> v1\nrequired: the answer has the uid of the request\notherwise: kube-apiserver refuses the answer\nproblem: uid is \"x",
+		},
+		{
+			"skipped", func(answer []byte) []byte { return bytes.Replace(answer, []byte(`"uid":"`), []byte(`"uid":"x`), 1) },
+			[]string{"--skip", "uid", "--skip", "v1beta1"},
+			0,
+			"CronTab.example.com: 13 of 14 checks pass, 0 fail, 1 not tested (seed 7)\n",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			url, ca := exampleWebhook(t, test.change)
+			args := []string{"compare", "--server", url, "--ca-file", ca, "--crds", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "--objects", "10"}
+			got := runWith(t, nil, strings.NewReader(""), slices.Concat(args, test.skip)...)
+			if got.Code != test.code || got.Stderr != "" || !strings.Contains(got.Stdout, test.want) {
+				t.Errorf("got %+v, want exit code %d and %s", got, test.code, test.want)
+			}
+		})
+	}
+}
+
+// The command that is printed finds the same.
+func TestCheckWebhookAgain(t *testing.T) {
+	t.Parallel()
+	url, ca := exampleWebhook(t, func(answer []byte) []byte { return bytes.ReplaceAll(answer, []byte(`"host"`), []byte(`"hoost"`)) })
+	args := []string{"compare", "--server", url, "--ca-file", ca, "--crds", "../../examples/crds/crontabs.example.com.yaml", "--seed", "7", "--objects", "10"}
+	first := runWith(t, nil, strings.NewReader(""), args...)
+	_, after, found := strings.Cut(first.Stdout, "\nagain: webhookd ")
+	command, _, _ := strings.Cut(after, "\n")
+	if !found {
+		t.Fatalf("no command: %+v", first)
+	}
+	again := runWith(t, nil, strings.NewReader(""), strings.Fields(command)...)
+	part := func(text string) string {
+		_, text, _ = strings.Cut(text, "\nrequired: ")
+		text, _, _ = strings.Cut(text, "\nagain: ")
+		return text
+	}
+	if diff := cmp.Diff(part(first.Stdout), part(again.Stdout)); diff != "" || part(first.Stdout) == "" {
+		t.Errorf("(-first +again):\n%s", diff)
+	}
+}
+
+func TestCheckWebhookOfAnUnknownCA(t *testing.T) {
+	t.Parallel()
+	url, _ := exampleWebhook(t, func(answer []byte) []byte { return answer })
+	got := runWith(t, nil, strings.NewReader(""), "compare", "--server", url, "--crds", "../../examples/crds/crontabs.example.com.yaml", "--objects", "1")
+	const hint = "hint: give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret\n"
+	if got.Code != 1 || !strings.HasSuffix(got.Stderr, hint) {
+		t.Errorf("got %+v, want exit code 1 and %s", got, hint)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 )
 
 const emptyReview = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":"example.com/v1","objects":[]}}`
@@ -219,7 +221,7 @@ func TestABlockedLogDoesNotHoldUpTheEnd(t *testing.T) {
 		t.Fatalf("answer %q: %v", line, err)
 	}
 	cancel()
-	wantEnd(t, codes, exitFailed)
+	wantEnd(t, codes, voice.ExitFailed)
 }
 
 func wantEnd(t *testing.T, codes <-chan int, want int) {

@@ -8,10 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-)
 
-// helpWidth is the width of help, in columns.
-const helpWidth = 80
+	"github.com/crdconvert/webhookd/internal/cli/voice"
+)
 
 // newHelpCommand is cobra's help command, except that an unknown command is a usageError.
 func newHelpCommand() *cobra.Command {
@@ -19,13 +18,14 @@ func newHelpCommand() *cobra.Command {
 		Use:               "help [COMMAND]",
 		Short:             "Print what a command does, and its flags",
 		ValidArgsFunction: commandsBelow,
+		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil {
-				return usage(err, "")
+				return voice.Usage(err, "")
 			}
 			if len(rest) > 0 {
-				return unknownCommand(found, rest)
+				return voice.UnknownCommand(found, rest)
 			}
 			return found.Help()
 		},
@@ -81,7 +81,7 @@ func writeFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
 	}
 	flags.VisitAll(func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "\n", " ") })
 	b.WriteString("\n" + title + ":\n")
-	for line := range strings.Lines(flags.FlagUsagesWrapped(helpWidth)) {
+	for line := range strings.Lines(flags.FlagUsagesWrapped(voice.HelpWidth)) {
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
 }
@@ -128,7 +128,7 @@ func fold(first, indent string, words []string, more string) string {
 	line := first
 	empty := true
 	for i, word := range words {
-		room := helpWidth
+		room := voice.HelpWidth
 		if i < len(words)-1 {
 			room -= len(more)
 		}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 )
 
 // Help fits a terminal of 80 columns, and has no markup.
@@ -21,8 +23,8 @@ func TestHelpFitsATerminal(t *testing.T) {
 		}
 		for line := range strings.Lines(out.String()) {
 			line = strings.TrimSuffix(line, "\n")
-			if utf8.RuneCountInString(line) > helpWidth && cmd.Parent().Name() != "completion" {
-				t.Errorf("%s: wider than %d columns: %s", cmd.CommandPath(), helpWidth, line)
+			if utf8.RuneCountInString(line) > voice.HelpWidth && cmd.Parent().Name() != "completion" {
+				t.Errorf("%s: wider than %d columns: %s", cmd.CommandPath(), voice.HelpWidth, line)
 			}
 			if strings.Contains(line, "`") || strings.HasSuffix(line, " ") {
 				t.Errorf("%s: backquote, or space at the end: %q", cmd.CommandPath(), line)
@@ -32,7 +34,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 			check(below)
 		}
 	}
-	root := newRootCommand(&program{})
+	root := newRootCommand(&voice.Program{})
 	root.SetOut(&bytes.Buffer{})
 	check(root)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 
@@ -22,7 +23,7 @@ func TestCheckPassesAPipeBy(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr strings.Builder
-	if code := Run(t.Context(), "", exampleKinds(), []string{"webhookd", "check", dir}, nil, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+	if code := Run(t.Context(), "", exampleKinds(), []string{"webhookd", "check", dir}, nil, strings.NewReader(""), &stdout, &stderr); code != voice.ExitOK {
 		t.Errorf("code %d: %s", code, stderr.String())
 	}
 	want := dir + "/pipe.yaml: note: skipped: it is a pipe (skipped)\n  hint: put a file there, or take it out of the folder\n"
@@ -41,7 +42,7 @@ func TestServeEndsWhileItLoads(t *testing.T) {
 	cancel()
 	var stdout, stderr strings.Builder
 	args := []string{"serve", "--self-signed", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--rules", dir, "--crds", dir}
-	if code := Run(ctx, "", exampleKinds(), append([]string{"webhookd"}, args...), nil, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+	if code := Run(ctx, "", exampleKinds(), append([]string{"webhookd"}, args...), nil, strings.NewReader(""), &stdout, &stderr); code != voice.ExitOK {
 		t.Errorf("code %d", code)
 	}
 	if text := stderr.String(); !strings.Contains(text, `"msg":"stopped"`) || strings.Contains(text, `"msg":"serving"`) {

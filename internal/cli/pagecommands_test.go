@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 )
 
 // Every command line of webhookd in the code of a page names a verb and flags that exist.
@@ -35,7 +37,7 @@ func TestCommandsOfPagesExist(t *testing.T) {
 
 // unknownIn returns what a command line has that the program does not know.
 func unknownIn(words []string) string {
-	root := newRootCommand(&program{})
+	root := newRootCommand(&voice.Program{})
 	root.InitDefaultCompletionCmd()
 	cmd, _, err := root.Find(words)
 	if err != nil || cmd == root && words[0] != "help" {

@@ -141,7 +141,7 @@ func TestConsolesAreRun(t *testing.T) {
 		"docs/tutorials/crossplane.md":              "internal/cli/examplepages_test.go TestTutorialsAreTrue",
 		"docs/tutorials/in-a-cluster.md":            "test/controlplane/tutorial_test.go tutorial",
 		"examples/README.md":                        "internal/cli/examplepages_test.go TestExamplesShowWhatIsPrinted",
-		"docs/how-to/convert-manifests-in-git.md":   "internal/cli/convertinplace_test.go TestTheHowToOfManifestsIsTrue",
+		"docs/how-to/convert-manifests-in-git.md":   "internal/cli/rewrite_test.go TestTheHowToOfManifestsIsTrue",
 		"docs/how-to/check-live-objects.md":         "internal/cli/live_test.go TestTheHowToOfLiveObjectsIsTrue",
 		"docs/how-to/debug-a-failing-conversion.md": "test/controlplane/howto_test.go TestHowTo",
 		"docs/how-to/back-up-and-export.md":         "test/controlplane/guardordinary_test.go exportPage",

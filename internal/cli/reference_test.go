@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated files")
@@ -50,7 +52,7 @@ func reference() string {
 			}
 		}
 	}
-	list(newRootCommand(&program{}))
+	list(newRootCommand(&voice.Program{}))
 	return b.String()
 }
 
@@ -85,5 +87,5 @@ func TestFlagsSayWhatTheirValuesAre(t *testing.T) {
 			check(below)
 		}
 	}
-	check(newRootCommand(&program{}))
+	check(newRootCommand(&voice.Program{}))
 }

@@ -2,31 +2,27 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/crdconvert/webhookd/internal/cli/author"
+	"github.com/crdconvert/webhookd/internal/cli/cases"
+	"github.com/crdconvert/webhookd/internal/cli/check"
+	"github.com/crdconvert/webhookd/internal/cli/convert"
+	"github.com/crdconvert/webhookd/internal/cli/crd"
+	"github.com/crdconvert/webhookd/internal/cli/kept"
+	"github.com/crdconvert/webhookd/internal/cli/laws"
+	"github.com/crdconvert/webhookd/internal/cli/review"
+	"github.com/crdconvert/webhookd/internal/cli/rewrite"
+	"github.com/crdconvert/webhookd/internal/cli/serve"
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
-
-// The exit codes.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
-)
-
-// program holds what a verb needs from its environment.
-type program struct {
-	environ        []string // as os.Environ returns it
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	build          build
-	compiled       ruleset.Compiled
-	color          colorFlag
-}
 
 // Run is the whole program. It runs args, of which the first is the program's name as in os.Args,
 // with environ, in the form of os.Environ, writes results to stdout and everything else to stderr,
@@ -35,7 +31,7 @@ type program struct {
 // kubectl runs a program named kubectl-webhookd as `kubectl webhookd`. It runs
 // kubectl_complete-webhookd for the words that may follow.
 func Run(ctx context.Context, version string, compiled ruleset.Compiled, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, build: readBuild(version), compiled: compiled}
+	p := &voice.Program{Environ: environ, Stdin: stdin, Stdout: stdout, Stderr: stderr, Build: voice.ReadBuild(version), Compiled: compiled}
 	root := newRootCommand(p) //nolint:contextcheck // cobra hands it to each verb
 	name, args := strings.TrimSuffix(filepath.Base(args[0]), ".exe"), args[1:]
 	switch {
@@ -44,14 +40,14 @@ func Run(ctx context.Context, version string, compiled ruleset.Compiled, args, e
 	case strings.HasPrefix(name, "kubectl_complete-"):
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
-	root.SetArgs(args)
+	root.SetArgs(renamed(p, root, args))
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return p.report(root.ExecuteContext(ctx))
+	return p.Report(root.ExecuteContext(ctx))
 }
 
-func newRootCommand(p *program) *cobra.Command {
+func newRootCommand(p *voice.Program) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "webhookd",
 		Short: "Convert Kubernetes custom resources between the versions of their CRD",
@@ -61,23 +57,82 @@ files: suggest writes a first draft of one; check, explain, test and fuzz show h
 
 Results go to stdout, everything else to stderr. The exit code is 0 on success, 1 if something failed, and 2 if the
 command line or the configuration is wrong.`,
-		Version:       p.build.String(),
+		Version:       p.Build.String(),
 		SilenceErrors: true, // report prints them
 		SilenceUsage:  true,
 	}
-	makeGroup(root)
+	voice.MakeGroup(root)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCommand())
 	root.SetHelpFunc(printHelp)
-	p.color = colorAuto
-	root.PersistentFlags().Var(&p.color, "color", "`when` to color the output: auto (on a terminal, unless NO_COLOR is set), always or never")
-	offer(root, "color", colorAuto, colorAlways, colorNever)
-	addVerbs(root, "Write rules", newSuggestCommand(p), newCheckCommand(p), newExplainCommand(p), newPlaygroundCommand(p), newLSPCommand(p))
-	addVerbs(root, "Prove them", newTestCommand(p), newFuzzCommand(p), newCompareCommand(p), newReviewCommand(p))
-	addVerbs(root, "Run", newServeCommand(p), newConvertCommand(p), newConfigCommand(p), newVersionCommand(p))
-	addVerbs(root, "In a cluster", newCRDCommand(p), newMigrateCommand(p), newCertsCommand(p))
+	p.Color = voice.ColorAuto
+	root.PersistentFlags().Var(&p.Color, "color", "`when` to color the output: auto (on a terminal, unless NO_COLOR is set), always or never")
+	voice.Offer(root, "color", voice.ColorAuto, voice.ColorAlways, voice.ColorNever)
+	addVerbs(root, "Write rules", author.NewSuggest(p), check.New(p), check.NewExplain(p), author.NewPlayground(p), author.NewLSP(p))
+	addVerbs(root, "Prove them", cases.New(p), laws.NewFuzz(p), laws.NewCompare(p), review.New(p))
+	addVerbs(root, "Run", serve.New(p), convert.New(p), rewrite.New(p), kept.New(p), serve.NewConfig(p), newVersion(p))
+	addVerbs(root, "In a cluster", crd.New(p), crd.NewMigrate(p), crd.NewCerts(p))
 	addCompletion(root, "Run")
-	aliasCRDs(root)
-	p.completeNames(root)
+	var prepare func(cmd *cobra.Command)
+	prepare = func(cmd *cobra.Command) {
+		cmd.Flags().SortFlags = false
+		if cmd.Args == nil {
+			cmd.Args = voice.NoArguments
+		}
+		aliasCRDs(cmd)
+		completeNames(p, cmd)
+		for _, sub := range cmd.Commands() {
+			prepare(sub)
+		}
+	}
+	prepare(root)
 	return root
+}
+
+// addVerbs adds verbs below a title of the help.
+func addVerbs(root *cobra.Command, title string, verbs ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, verb := range verbs {
+		verb.GroupID = title
+	}
+	root.AddCommand(verbs...)
+}
+
+// renamed returns a command line with the names that webhookd has now, and notes an earlier one.
+func renamed(p *voice.Program, root *cobra.Command, args []string) []string {
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd.Name() != "convert" {
+		return args
+	}
+	words := append([]string{"rewrite"}, rest...)
+	for i, word := range words {
+		if value, is := strings.CutPrefix(word, "--in-place"); is {
+			words[i] = "--filename" + value
+		}
+	}
+	if slices.Equal(words[1:], rest) {
+		return args
+	}
+	p.Note("convert --in-place is deprecated, write webhookd rewrite instead")
+	return words
+}
+
+func newVersion(p *voice.Program) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "version [-o text|json]",
+		Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error {
+			if output == "json" {
+				return p.PrintJSON(p.Build)
+			}
+			if err := voice.CheckOutput(output, "text", "json"); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(p.Stdout, "webhookd version", p.Build)
+			return err
+		},
+	}
+	voice.AddOutput(cmd, &output, "text", "json")
+	return cmd
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/cli/voice"
 )
 
 // result is the outcome of a run of the program.
@@ -36,18 +38,13 @@ func TestErrorsAreReported(t *testing.T) {
 		stdin   string
 		want    result
 	}{
-		{"misspelt command", []string{"sevre"}, nil, "", result{2, "", "webhookd: unknown command \"sevre\"\nhint: did you mean webhookd serve?\n"}},
 		{"short for a command", []string{"conv"}, nil, "", result{2, "", "webhookd: unknown command \"conv\"\nhint: did you mean webhookd convert?\n"}},
 		{"no such command", []string{"fly"}, nil, "", result{2, "", "webhookd: unknown command \"fly\"\nhint: webhookd --help lists the commands\n"}},
 		{"misspelt flag", []string{"serve", "--tls-dri", "x"}, nil, "", result{2, "", "webhookd: unknown flag: --tls-dri\nhint: did you mean --tls-dir?\n"}},
 		{"no such flag", []string{"version", "--fast"}, nil, "", result{2, "", "webhookd: unknown flag: --fast\nhint: webhookd version --help lists the flags\n"}},
 		{"flag without a value", []string{"serve", "--listen"}, nil, "", result{2, "", "webhookd: flag needs an argument: --listen\nhint: webhookd serve --help lists the flags\n"}},
 		{"argument", []string{"serve", "x.yaml"}, nil, "", result{2, "", "webhookd: \"x.yaml\": serve takes no arguments, only flags\nhint: name files with --rules and --crds\n"}},
-		{"review that is not there", []string{"review", "x.json"}, nil, "", result{2, "", "webhookd: x.json: cannot read the review: no such file or directory, name the file of a ConversionReview, or pipe one into it\n"}},
-		{"rules that are not there", []string{"fuzz", "x.yaml"}, nil, "", result{2, "", "webhookd: x.yaml: cannot read rules: no such file or directory, give their file or folder with --rules\n"}},
-		{"CRDs that are not there", []string{"suggest", "x.yaml"}, nil, "", result{2, "", "webhookd: x.yaml: cannot read CRDs: no such file or directory, give their file or folder with --crds\n"}},
 		{"several files for one", []string{"crd", "wire", "a.yaml", "b.yaml"}, nil, "", result{2, "", "webhookd: \"b.yaml\": several files, name one\n"}},
-		{"objects without a webhook", []string{"compare", "-f", "x.yaml", "--to", "v1", "--crds", "x"}, nil, "", result{2, "", "webhookd: --filename: objects without a webhook or a version, give --server and --to\n"}},
 		{"files and probes", []string{"review", "x.yaml", "--probe", "empty", "--server", "http://a"}, nil, "", result{2, "", "webhookd: both files and test reviews: give files or --probe\n"}},
 		{"argument that is none", []string{"version", "x"}, nil, "", result{2, "", "webhookd: \"x\": version takes no arguments, only flags\nhint: webhookd version --help lists the flags\n"}},
 		{"no number", []string{"fuzz", "--objects", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},
@@ -62,20 +59,13 @@ func TestErrorsAreReported(t *testing.T) {
 			"webhookd: unknown environment variable WEBHOOKD_LISTN is ignored: did you mean WEBHOOKD_LISTEN?\n" +
 			"webhookd: unknown output format \"xml\": write text or yaml\n"}},
 		{"version in an unknown format", []string{"version", "-o", "xml"}, nil, "", result{2, "", "webhookd: unknown output format \"xml\": write text or json\n"}},
-		{"nothing to convert", []string{"convert"}, nil, "", result{2, "", "" +
-			"webhookd: nothing to convert: name files or folders of objects, or - for stdin\n" +
-			"webhookd: no version to convert to: give one with --to, such as v1\n"}},
 		{"convert to no version", []string{"convert", "-f", "-", "--to", "V 1", "-o", "xml"}, nil, "", result{2, "", "" +
 			"webhookd: --to \"V 1\": not a version: write VERSION or GROUP/VERSION\n" +
 			"webhookd: unknown output format \"xml\": write yaml or json\n"}},
 		{"no path", []string{"check", "x.yaml", "--crds", ""}, nil, "", result{2, "", "webhookd: x.yaml: cannot read rules: no such file or directory, give their file or folder\nwebhookd: \"\": cannot read CRDs: no such file or directory, give their file or folder with --crds\n"}},
-		{"stdin twice", []string{"check", "-", "--crds", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
-		{"stdin for objects and CRDs", []string{"convert", "-f", "-", "--to", "v1", "--rules", "x", "--crds", "-"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"stdin for a review and rules", []string{"review", "--rules", "-", "--crds", "x"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: stdin: nothing to convert: the files hold no objects\n"}},
 		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: nowhere.yaml: cannot read objects: no such file or directory, give their file or folder with --filename\n"}},
-		{"convert a folder of nothing", []string{"convert", "-f", "testdata/fuzz", "--to", "v1"}, nil, "", result{2, "", "webhookd: testdata/fuzz: no .yaml, .yml or .json file in or below this folder\n"}},
-		{"no review", []string{"review"}, nil, "{}", result{1, "", "webhookd: not a ConversionReview, send one: .kind\n"}},
 		{"a folder that cannot be", []string{"serve", "--tls-dir", "nowhere"}, nil, "", result{1, "", ""}},
 	}
 	for _, tt := range tests {
@@ -136,7 +126,7 @@ func TestStdinThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, args, want string }{
 		{"convert", "convert -f - --to v1", "stdin: cannot read objects: is a directory, give their file or folder with --filename"},
-		{"check", "check - --crds testdata/fuzz", "stdin: cannot read rules: is a directory, give their file or folder"},
+		{"check", "check - --crds testdata/script", "stdin: cannot read rules: is a directory, give their file or folder"},
 		{"suggest", "suggest --crds -", "stdin: cannot read CRDs: is a directory, give their file or folder with --crds"},
 		{"review", "review", "stdin: cannot read the review: is a directory, name the file of a ConversionReview, or pipe one into it"},
 	} {
@@ -145,9 +135,56 @@ func TestStdinThatCannotBeRead(t *testing.T) {
 			stdin := iotest.ErrReader(&fs.PathError{Op: "read", Path: "/dev/stdin", Err: syscall.EISDIR})
 			var stderr bytes.Buffer
 			code := Run(t.Context(), "", exampleKinds(), strings.Fields("webhookd "+test.args), nil, stdin, io.Discard, &stderr)
-			if code == exitOK || !strings.HasPrefix(stderr.String(), "webhookd: "+test.want+"\n") {
+			if code == voice.ExitOK || !strings.HasPrefix(stderr.String(), "webhookd: "+test.want+"\n") {
 				t.Errorf("%d, %s", code, stderr.String())
 			}
 		})
+	}
+}
+
+// --color overrides NO_COLOR, and a terminal is needed otherwise.
+func TestColors(t *testing.T) {
+	t.Parallel()
+	args := []string{"check", "testdata/none.yaml"}
+	for name, tt := range map[string]struct {
+		args, environ []string
+		want          string
+	}{
+		"no terminal":           {args, nil, "webhookd: "},
+		"always":                {append(args, "--color=always"), nil, "\x1b[31mwebhookd:\x1b[0m "},
+		"always beats NO_COLOR": {append(args, "--color", "always"), []string{"NO_COLOR=1"}, "\x1b[31mwebhookd:\x1b[0m "},
+		"never":                 {append(args, "--color=never"), nil, "webhookd: "},
+		"a choice that is none": {append(args, "--color=red"), nil, "webhookd: not a choice, write auto, always or never: --color \"red\"\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := runWith(t, tt.environ, strings.NewReader(""), tt.args...)
+			if got.Code != 2 || !strings.HasPrefix(got.Stderr, tt.want) {
+				t.Errorf("exit code %d, %q, want it to begin with %q", got.Code, got.Stderr, tt.want)
+			}
+		})
+	}
+}
+
+// kubectl runs a program by its name: kubectl-webhookd, and kubectl_complete-webhookd for the words
+// that may follow.
+func TestPluginOfKubectl(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args string
+		code int
+		want string // part of what is printed
+	}{
+		{"/usr/local/bin/kubectl-webhookd crd status --help", 0, "Usage:\n  kubectl webhookd crd status [FILE...]"},
+		{"kubectl-webhookd.exe", 0, "\"kubectl webhookd COMMAND --help\" says more"},
+		{"kubectl-webhookd crd aply", 2, "hint: did you mean kubectl webhookd crd apply?\n"},
+		{"webhookd crd status --help", 0, "Usage:\n  webhookd crd status [FILE...]"},
+		{"kubectl_complete-webhookd crd st", 0, "status\tShow what CRDs point at"},
+	} {
+		var out bytes.Buffer
+		code := Run(t.Context(), "", exampleKinds(), strings.Fields(tt.args), nil, strings.NewReader(""), &out, &out)
+		if code != tt.code || !strings.Contains(out.String(), tt.want) {
+			t.Errorf("%s: %d\n%s", tt.args, code, &out)
+		}
 	}
 }

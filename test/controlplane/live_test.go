@@ -47,11 +47,11 @@ func live(t *testing.T, p *plane.Plane) {
 	}{
 		{outsider, check, "allow get of customresourcedefinitions.apiextensions.k8s.io with the resourceName " + r.Name + ", in a ClusterRole\n"},
 		{
-			reader, "kubectl webhookd explain " + r.Name + "/report -n default",
+			reader, "kubectl webhookd kept " + r.Name + "/report -n default",
 			"allow get of " + r.Name + " with the resourceName report, in a Role of the namespace default\n",
 		},
-		{reader, "kubectl webhookd explain crontab/report", "allow list of customresourcedefinitions.apiextensions.k8s.io, in a ClusterRole, or name the CRDs\n"},
-		{admin, "kubectl webhookd explain " + r.Name + "/report -n default", "CronTab default/report at v1: nothing is kept"},
+		{reader, "kubectl webhookd kept crontab/report", "allow list of customresourcedefinitions.apiextensions.k8s.io, in a ClusterRole, or name the CRDs\n"},
+		{admin, "kubectl webhookd kept " + r.Name + "/report -n default", "CronTab default/report at v1: nothing is kept"},
 	} {
 		if got := run(tt.client, tt.command); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: does not say %q:\n%s", tt.command, tt.want, got)

@@ -39,9 +39,9 @@ func Live(t *testing.T, e *Env) {
 	c.run(append([]string{"check", "--live", "-o", "json"}, rules...), "Relay."+rulesGroup+": "+all+"\n", `"code": "live-kept"`)
 	c.run(append([]string{"check", "--live", "-n", r.Namespace, "--fail-on", "error"}, rules...), all, ".spec.note (40 objects)")
 	c.run(append([]string{"check", "--live", "-n", "nowhere"}, rules...), "0 live objects of "+r.Storage)
-	c.run([]string{"explain", r.Name + "/live-000", "-n", r.Namespace}, "at "+r.Storage+": kept values have ", ".spec.note", "needed as long as clients read or write v1alpha1, which is served; ")
-	shown := c.run([]string{"explain", r.Name + "/live-000", "-n", r.Namespace, "--show-values"}, `.spec.note = "the-secret-note"`)
-	if strings.Contains(c.run([]string{"explain", r.Name + "/live-000", "-n", r.Namespace}), "the-secret-note") || shown == "" {
+	c.run([]string{"kept", r.Name + "/live-000", "-n", r.Namespace}, "at "+r.Storage+": kept values have ", ".spec.note", "needed as long as clients read or write v1alpha1, which is served; ")
+	shown := c.run([]string{"kept", r.Name + "/live-000", "-n", r.Namespace, "--show-values"}, `.spec.note = "the-secret-note"`)
+	if strings.Contains(c.run([]string{"kept", r.Name + "/live-000", "-n", r.Namespace}), "the-secret-note") || shown == "" {
 		t.Error("a value is printed without --show-values")
 	}
 }

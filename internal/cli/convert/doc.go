@@ -1,0 +1,2 @@
+// Package convert is the verb convert.
+package convert

@@ -1,0 +1,2 @@
+// Package kept is the verb kept: what an object keeps for other versions.
+package kept
