@@ -244,15 +244,13 @@ func (p *program) compareKind(ctx context.Context, o *compareOptions, reader *li
 	if err != nil {
 		return false, err
 	}
-	suite := roundtrip.Suite{Kind: kind, CRD: set.CRD(kind.GroupKind), Seed: o.seed, Hints: cause.Hints, Drops: drops}
-	other := suite
-	other.Remote = theirs.remote(kind.Group)
+	var remote roundtrip.Remote
 	if o.with != "" {
 		ours, err := o.ours()
 		if err != nil {
 			return false, err
 		}
-		suite.Remote = ours.remote(kind.Group)
+		remote = ours.remote(kind.Group)
 		if err := ours.try(ctx, kind); err != nil {
 			return false, fmt.Errorf("%s: %w", o.with, err)
 		}
@@ -260,7 +258,16 @@ func (p *program) compareKind(ctx context.Context, o *compareOptions, reader *li
 	if err := theirs.try(ctx, kind); err != nil {
 		return false, fmt.Errorf("%s: %w", place, err)
 	}
-	comparison, err := roundtrip.Compare(other, suite)
+	crd := set.CRD(kind.GroupKind)
+	inPlace, err := roundtrip.NewResource(kind, theirs.remote(kind.Group), crd, drops)
+	if err != nil {
+		return false, err
+	}
+	mine, err := roundtrip.NewResource(kind, remote, crd, drops)
+	if err != nil {
+		return false, err
+	}
+	comparison, err := roundtrip.Compare(inPlace, mine, cause.Hints, o.seed)
 	if err != nil {
 		return false, err
 	}

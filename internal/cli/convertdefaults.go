@@ -21,17 +21,16 @@ const (
 // leftOuts finds fields that manifests leave out, and that mean something else at the version to
 // convert to. Nil finds none.
 type leftOuts struct {
-	set       *ruleset.Set
-	write     bool // write them out
-	examiners map[schema.GroupKind]*roundtrip.Examiner
-	paths     []string // those not written out, of the document at hand
+	set   *ruleset.Set
+	write bool     // write them out
+	paths []string // those not written out, of the document at hand
 }
 
 func newLeftOuts(set *ruleset.Set, mode string) *leftOuts {
 	if mode == defaultsIgnore {
 		return nil
 	}
-	return &leftOuts{set: set, write: mode == defaultsWrite, examiners: map[schema.GroupKind]*roundtrip.Examiner{}}
+	return &leftOuts{set: set, write: mode == defaultsWrite}
 }
 
 // complete returns the text to convert.
@@ -44,15 +43,11 @@ func (l *leftOuts) complete(ctx context.Context, c *offline, text []byte, gvk sc
 	if kind == nil || crd == nil {
 		return text, nil // without schemas
 	}
-	examiner := l.examiners[gk]
-	if examiner == nil {
-		var err error
-		if examiner, err = roundtrip.NewExaminer(kind, crd, nil); err != nil {
-			return nil, err
-		}
-		l.examiners[gk] = examiner
+	resource, err := roundtrip.NewResource(kind, nil, crd, nil)
+	if err != nil {
+		return nil, err
 	}
-	paths, complete, err := examiner.LeftOut(ctx, text, c.version)
+	paths, complete, err := roundtrip.LeftOut(ctx, resource, text, c.version)
 	switch {
 	case err != nil || len(paths) == 0:
 		return text, err

@@ -53,10 +53,7 @@ func (p *program) checkLive(ctx context.Context, reader *liveReader, set *rulese
 // examine converts all objects of a kind to every other version and back.
 func (r *liveReader) examine(ctx context.Context, set *ruleset.Set, kind *liveKind) ([]finding.Finding, int, error) {
 	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
-	examiner, err := roundtrip.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.Drops)
-	if err == nil {
-		err = examiner.HoldLaws(cause.Hints)
-	}
+	examiner, err := roundtrip.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.Drops, cause.Hints)
 	if err != nil {
 		return nil, 0, err
 	}

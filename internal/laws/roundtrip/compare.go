@@ -3,6 +3,7 @@ package roundtrip
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -62,7 +63,9 @@ type Comparison struct {
 	// Values says that Disagreements have values and small objects.
 	Values bool
 
-	theirs, ours *suite
+	theirs, ours *Resource
+	seed         uint64
+	generators   map[string]*Generator
 
 	lock    sync.Mutex
 	found   map[Place]*Disagreement
@@ -70,25 +73,25 @@ type Comparison struct {
 	differ  uint64
 }
 
-// Compare prepares a comparison. Both suites need the same schemas.
-func Compare(theirs, ours Suite) (*Comparison, error) {
-	t, err := theirs.prepare()
-	if err != nil {
-		return nil, err
+// Compare prepares a comparison. Both need the same schemas, of which random objects are made with
+// hints by version and a seed.
+func Compare(theirs, ours *Resource, hints map[string]Hints, seed uint64) (*Comparison, error) {
+	c := &Comparison{theirs: theirs, ours: ours, seed: seed, generators: map[string]*Generator{}, found: map[Place]*Disagreement{}}
+	var problems []error
+	for _, version := range ours.Versions {
+		g, err := NewGenerator(ours.Schema(version), hints[version])
+		c.generators[version], problems = g, append(problems, err)
 	}
-	o, err := ours.prepare()
-	return &Comparison{theirs: t, ours: o, found: map[Place]*Disagreement{}}, err
+	return c, errors.Join(problems...)
 }
 
-// Versions returns the versions that both converters have.
-func (c *Comparison) Versions() []string {
-	return slices.DeleteFunc(slices.Clone(c.ours.versions), func(v string) bool { return !slices.Contains(c.theirs.versions, v) })
-}
+// Versions returns the versions of the objects.
+func (c *Comparison) Versions() []string { return c.ours.Versions }
 
 // Object returns the random object of a version and an index, always the same, or nil if chance
 // makes none that is valid.
 func (c *Comparison) Object(version string, index uint64) []byte {
-	return c.ours.generators[version].Object(c.ours.Seed, index)
+	return c.generators[version].Object(c.seed, index)
 }
 
 // Add compares an object in all directions.
@@ -166,7 +169,7 @@ func (c *Comparison) compare(ctx context.Context, object []byte) map[Place]*Disa
 	if err != nil {
 		return found
 	}
-	for _, to := range c.Versions() {
+	for _, to := range c.ours.Versions {
 		if to != from {
 			c.direction(ctx, object, Place{From: from, To: to}, found)
 		}
@@ -176,33 +179,33 @@ func (c *Comparison) compare(ctx context.Context, object []byte) map[Place]*Disa
 
 // direction compares an object in one direction.
 func (c *Comparison) direction(ctx context.Context, object []byte, at Place, found map[Place]*Disagreement) {
-	theirs, theirErr := c.theirs.convert(ctx, object, at.From, at.To)
-	ours, ourErr := c.ours.convert(ctx, object, at.From, at.To)
+	theirs, theirErr := c.theirs.Convert(ctx, object, at.From, at.To)
+	ours, ourErr := c.ours.Convert(ctx, object, at.From, at.To)
 	if c.fails(at, theirErr, ourErr, found) {
 		return
 	}
-	source := c.ours.read(object)
+	source := c.ours.Read(object)
 	shown := shownOf(source)
 	there := [2]map[string]any{
-		c.ours.undropped(shown(c.theirs.view(at.To, theirs)), at.To, at.From), c.ours.undropped(shown(c.ours.view(at.To, ours)), at.To, at.From),
+		c.ours.Undropped(shown(c.theirs.View(at.To, theirs)), at.To, at.From), c.ours.Undropped(shown(c.ours.View(at.To, ours)), at.To, at.From),
 	}
 	var all []Difference
-	differ(c.ours.schema(at.To).Root, there[0], there[1], "", &all)
+	differ(c.ours.Schema(at.To).Root, there[0], there[1], "", &all)
 	for _, diff := range all {
 		d := &Disagreement{Place: at, Theirs: diff.Was, Ours: diff.Is}
 		d.Verdict, d.At, d.Path = Differs, at.To, diff.Path
 		add(found, d)
 	}
-	was := c.ours.undropped(shown(c.ours.view(at.From, object)), at.From, at.To)
+	was := c.ours.Undropped(shown(c.ours.View(at.From, object)), at.From, at.To)
 	back := [2]map[string]any{}
-	for i, s := range []*suite{c.theirs, c.ours} {
-		text, err := s.convert(ctx, encode(s.view(at.To, [][]byte{theirs, ours}[i])), at.To, at.From)
+	for i, s := range []*Resource{c.theirs, c.ours} {
+		text, err := s.Convert(ctx, encode(s.View(at.To, [][]byte{theirs, ours}[i])), at.To, at.From)
 		if err != nil {
 			verdict := []Verdict{TheirsFails, OursFails}[i]
 			add(found, &Disagreement{Place: Place{Verdict: verdict, From: at.To, To: at.From}, Theirs: err.Error()})
 			return
 		}
-		back[i] = c.ours.undropped(shown(s.view(at.From, text)), at.From, at.To)
+		back[i] = c.ours.Undropped(shown(s.View(at.From, text)), at.From, at.To)
 	}
 	c.losses(at, was, back[0], back[1], found)
 }
@@ -225,7 +228,7 @@ func (c *Comparison) fails(at Place, theirs, ours error, found map[Place]*Disagr
 
 // losses compares what came back of an object.
 func (c *Comparison) losses(at Place, was, theirs, ours map[string]any, found map[Place]*Disagreement) {
-	root := c.ours.schema(at.From).Root
+	root := c.ours.Schema(at.From).Root
 	var theirLosses, ourLosses []Difference
 	differ(root, was, theirs, "", &theirLosses)
 	differ(root, was, ours, "", &ourLosses)

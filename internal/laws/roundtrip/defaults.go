@@ -43,7 +43,7 @@ func put(object any, path []any, value any) { Change{Path: path, Value: value}.a
 // sent returns what the API server converts if a client writes the object: with the defaults of
 // its version.
 func (t *subject) sent() []byte {
-	object := t.read(t.object)
+	object := t.Read(t.object)
 	for _, path := range t.filled {
 		put(object, path, at(t.state, path...))
 	}
@@ -87,7 +87,7 @@ func (s *suite) blame(ctx context.Context, found *ViolationError) {
 	if err != nil || t.returnsFrom(found.To, text, "there", true) != nil {
 		return
 	}
-	there, stored := t.read(text), t.view(found.To, text)
+	there, stored := t.Read(text), t.View(found.To, text)
 	for _, path := range added(there, stored, nil, nil) {
 		one := copied(there)
 		put(one, path, at(stored, path...))

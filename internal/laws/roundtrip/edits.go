@@ -19,7 +19,7 @@ func (s *suite) checkWithEdits(ctx context.Context, object []byte, r *rand.Rand)
 	if v != nil || t.class != whole {
 		return v
 	}
-	for _, to := range s.others(t.version) {
+	for _, to := range s.Others(t.version) {
 		there := t.there[to]
 		s.outcome(t, to, there)
 		if v := cmp.Or(s.edits(ctx, r, there, to, t.version), s.grown(ctx, object, to), s.forgeries(ctx, r, there, to, t.version)); v != nil {
@@ -34,8 +34,8 @@ func (s *suite) checkWithEdits(ctx context.Context, object []byte, r *rand.Rand)
 func (s *suite) edits(ctx context.Context, r *rand.Rand, object []byte, version, from string) *ViolationError {
 	var edited map[string]any
 	if s.CRD == nil {
-		edited = s.read(vary(r, object, 1+r.IntN(2), false))
-	} else if edited, _ = s.edited(r, version, s.view(version, object), nil); edited == nil {
+		edited = s.Read(vary(r, object, 1+r.IntN(2), false))
+	} else if edited, _ = s.edited(r, version, s.View(version, object), nil); edited == nil {
 		return nil
 	}
 	for _, foreign := range []bool{false, true} {
@@ -81,7 +81,7 @@ func (s *suite) edited(r *rand.Rand, version string, object, before map[string]a
 				changes = append(changes, c)
 			}
 		}
-		if s.admit(version, edited); len(s.schema(version).Validate(edited)) == 0 {
+		if s.Admit(version, edited); len(s.Schema(version).Validate(edited)) == 0 {
 			return edited, changes
 		}
 	}
@@ -94,12 +94,12 @@ func (s *suite) stale(ctx context.Context, r *rand.Rand, object map[string]any, 
 	var other []byte
 	if pool := s.pools[to]; len(pool) > 0 {
 		other = encode(pool[r.IntN(len(pool))])
-	} else if back, err := s.convert(ctx, encode(object), version, to); err == nil {
+	} else if back, err := s.Convert(ctx, encode(object), version, to); err == nil {
 		other = vary(r, back, 1+r.IntN(3), false)
 	}
-	if there, err := s.convert(ctx, other, to, version); err == nil {
+	if there, err := s.Convert(ctx, other, to, version); err == nil {
 		dropKept(object)
-		annotate(object, keptIn(s.read(there), to))
+		annotate(object, keptIn(s.Read(there), to))
 	}
 }
 

@@ -9,39 +9,30 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // An Examiner says what conversions would do to objects that exist. It is safe for concurrent use.
 type Examiner struct {
-	*suite
+	*Resource
 
-	laws *suite // nil: not held
+	laws *suite
 }
 
 // NewExaminer returns an Examiner of conversions between the served versions of a CRD. What the
-// drops lose is not a difference.
-func NewExaminer(kind *converters.Kind, crd *crdschema.CRD, drops []Drop) (*Examiner, error) {
-	s := &suite{Suite: Suite{Kind: kind, CRD: crd, Drops: drops}, drops: map[direction][][]syntax.Segment{}}
-	for _, v := range kind.Versions {
-		if version := crd.Version(v); version != nil && version.Root != nil {
-			s.versions = append(s.versions, v)
-		}
+// drops lose is not a difference. It also holds objects to all laws, and random edits of what they
+// become. Hints are values for the edits, by version.
+func NewExaminer(kind *converters.Kind, crd *crdschema.CRD, drops []Drop, hints map[string]Hints) (*Examiner, error) {
+	r, err := NewResource(kind, nil, crd, drops)
+	if err != nil {
+		return nil, err
 	}
-	err := errors.Join(s.readDrops()...)
-	s.versions = slices.DeleteFunc(s.versions, func(v string) bool { return !crd.Version(v).Served })
-	return &Examiner{suite: s}, err
-}
-
-// HoldLaws makes Examine hold each object to all laws, and random edits of what it becomes. Hints
-// are values for the edits, by version.
-func (e *Examiner) HoldLaws(hints map[string]Hints) (err error) {
-	served := *e.Kind
-	served.Versions = e.versions
-	e.laws, err = Suite{Kind: &served, CRD: e.CRD, Drops: e.Drops, Hints: hints, Seed: DefaultSeed, Stored: true}.prepare()
-	return err
+	r.Versions = slices.DeleteFunc(r.Versions, func(v string) bool { return !crd.Version(v).Served || crd.Version(v).Root == nil })
+	served := *kind
+	served.Versions = r.Versions
+	laws, err := Suite{Kind: &served, CRD: crd, Drops: drops, Hints: hints, Seed: DefaultSeed, Stored: true}.prepare()
+	return &Examiner{r, laws}, err
 }
 
 // An Examination is what was found about an object.
@@ -52,8 +43,7 @@ type Examination struct {
 	Refused []Refusal
 	// Outcomes has one for each other served version.
 	Outcomes []Outcome
-	// Broken is a law that does not hold although the outcomes have no error and no difference. It
-	// is nil without HoldLaws.
+	// Broken is a law that does not hold although the outcomes have no error and no difference.
 	Broken *ViolationError
 }
 
@@ -89,18 +79,17 @@ func (e *Examiner) Examine(ctx context.Context, object []byte) (*Examination, er
 	if err != nil {
 		return nil, err
 	}
-	schema := e.schema(version)
-	if schema == nil || schema.Root == nil || !e.Kind.Has(version) {
+	if !e.Has(version) {
 		return nil, fmt.Errorf("version that the rules or their CRD do not have, add it there: %s", version)
 	}
-	state := e.view(version, object)
-	found := &Examination{Version: version, Refused: refusalsOf(schema, state)}
+	state := e.View(version, object)
+	found := &Examination{Version: version, Refused: refusalsOf(e.Schema(version), state)}
 	visible(state)
-	for _, to := range e.others(version) {
+	for _, to := range e.Others(version) {
 		found.Outcomes = append(found.Outcomes, e.outcomeOf(ctx, object, state, version, to))
 	}
 	bad := func(o Outcome) bool { return o.Err != nil || len(o.Differs) > 0 }
-	if e.laws != nil && !slices.ContainsFunc(found.Outcomes, bad) {
+	if !slices.ContainsFunc(found.Outcomes, bad) {
 		found.Broken = e.laws.checkWithEdits(ctx, object, e.laws.random(hash(string(object)), version))
 	}
 	return found, nil
@@ -117,7 +106,7 @@ func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[strin
 		return o
 	}
 	e.measure(&o, result)
-	schema := e.schema(to)
+	schema := e.Schema(to)
 	stored := copied(result)
 	schema.Prune(stored)
 	differ(schema.Root, result, stored, "", &o.Pruned)
@@ -129,14 +118,14 @@ func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[strin
 		o.Err, o.Back = err, true
 		return o
 	}
-	e.admit(from, returned)
+	e.Admit(from, returned)
 	visible(returned)
-	root := e.schema(from).Root
+	root := e.Schema(from).Root
 	differ(root, state, returned, "", &o.Differs)
 	if len(o.Differs) > 0 && len(e.drops[direction{from, to}]) > 0 {
 		all := o.Differs
 		o.Differs = nil
-		differ(root, e.undropped(state, from, to), e.undropped(returned, from, to), "", &o.Differs)
+		differ(root, e.Undropped(state, from, to), e.Undropped(returned, from, to), "", &o.Differs)
 		o.Dropped = slices.DeleteFunc(all, func(d Difference) bool { return slices.Contains(o.Differs, d) })
 	}
 	return o
@@ -145,11 +134,11 @@ func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[strin
 // converted converts as the server does. Like that it refuses a result with other metadata than the
 // object has, which is also given decoded.
 func (e *Examiner) converted(ctx context.Context, object []byte, decoded map[string]any, from, to string) (map[string]any, error) {
-	text, err := e.convert(ctx, object, from, to)
+	text, err := e.Convert(ctx, object, from, to)
 	if err != nil {
 		return nil, err
 	}
-	result := e.read(text)
+	result := e.Read(text)
 	was, _ := decoded["metadata"].(map[string]any)
 	is, _ := result["metadata"].(map[string]any)
 	for _, name := range names(was, is) {
@@ -173,7 +162,7 @@ func (e *Examiner) measure(o *Outcome, result map[string]any) {
 		kept := keep.Describe(name, text)
 		for _, value := range kept.Values {
 			path := value.Path
-			if of := e.schema(kept.Version); of != nil {
+			if of := e.Schema(kept.Version); of != nil {
 				path, _ = schemaPath(of.Root, path)
 			}
 			paths[path] = true

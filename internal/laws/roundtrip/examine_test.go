@@ -31,11 +31,8 @@ func examined(t *testing.T, object string, to, back func(o *jsondoc.Object) erro
 		t.Fatal(err)
 	}
 	kind := thingsBy(to, back)
-	e, err := roundtrip.NewExaminer(kind, crds[0], nil)
+	e, err := roundtrip.NewExaminer(kind, crds[0], nil, nil)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.HoldLaws(nil); err != nil {
 		t.Fatal(err)
 	}
 	found, err := e.Examine(t.Context(), []byte(object))

@@ -22,7 +22,7 @@ func (s *suite) forgeries(ctx context.Context, r *rand.Rand, object []byte, vers
 		return nil
 	}
 	s.count(func(c *Stats) { c.Forgeries++ })
-	state := s.view(version, object)
+	state := s.View(version, object)
 	s.forge(ctx, r, state, version, from)
 	t, v := s.subject(ctx, encode(state))
 	if v != nil || t.class == wild {
@@ -34,7 +34,7 @@ func (s *suite) forgeries(ctx context.Context, r *rand.Rand, object []byte, vers
 // wellFormed is L13: whatever the object keeps, its conversion fails only if it does without, and
 // is as well formed.
 func (t *subject) wellFormed(to string) *ViolationError {
-	clean, err := t.convert(t.ctx, encode(visible(t.read(t.object))), t.version, to)
+	clean, err := t.convert(t.ctx, encode(visible(t.Read(t.object))), t.version, to)
 	if err != nil || t.refused || malformation(t, to, clean) != "" {
 		return nil //nolint:nilerr // L7, L6
 	}
@@ -69,11 +69,11 @@ func malformation(t *subject, version string, object []byte) string {
 
 // problems are those of an object with the schema of a version, after pruning and defaulting.
 func (s *suite) problems(version string, object map[string]any) field.ErrorList {
-	schema := s.schema(version)
+	schema := s.Schema(version)
 	if schema == nil {
 		return nil
 	}
-	s.admit(version, object)
+	s.Admit(version, object)
 	return schema.Validate(object)
 }
 
@@ -97,14 +97,14 @@ func (s *suite) forge(ctx context.Context, r *rand.Rand, object map[string]any, 
 		kept := keptIn(object, "")
 		of := to
 		if r.IntN(8) == 0 {
-			of = pick(r, s.versions...)
+			of = pick(r, s.Versions...)
 		}
 		switch n := r.IntN(8); {
 		case n < 4 && len(kept) > 0:
 			own := slices.Sorted(maps.Keys(kept))
 			annotate(object, map[string]string{pick(r, own...): tampered(r, kept[pick(r, own...)])})
 		case n < 7 && len(s.pools[of]) > 0:
-			s.write(r, object, of)
+			grammatical(r, object, pick(r, s.pools[of]...), of)
 		default:
 			malformed(r, object, of, of)
 		}
@@ -143,10 +143,10 @@ func odd(r *rand.Rand) string {
 		"[[]]", "[{}]", "[{},{}]", `{"":null}`, `{"":{"":[]}}`, `{"a":1,"a":{}}`, `{"name":"a","value":{}}`, `{"metadata":{"name":1}}`, `[1,"a",{"b":null}]`)
 }
 
-// write adds an annotation by the grammar of docs/explanation/losslessness.md, for a place that
-// some object of the version has.
-func (s *suite) write(r *rand.Rand, object map[string]any, version string) {
-	other := withoutIdentity(s.pools[version][r.IntN(len(s.pools[version]))])
+// grammatical adds an annotation by the grammar of docs/explanation/losslessness.md, for a place
+// that another object of the version has.
+func grammatical(r *rand.Rand, object, other map[string]any, version string) {
+	other = withoutIdentity(other)
 	all := parts(other)
 	if len(all) == 0 {
 		return

@@ -62,7 +62,12 @@ func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 		found.Index = at
 		return stats, found
 	}
-	stats.Shortfalls, stats.Rejections = b.shortfalls(), b.rejections()
+	for _, version := range b.Versions {
+		if short, is := b.generators[version].Shortfall(s.Seed); is {
+			stats.Shortfalls = append(stats.Shortfalls, short)
+		}
+	}
+	stats.Rejections = b.rejections()
 	if count > 0 {
 		return stats, ctx.Err()
 	}
@@ -98,8 +103,8 @@ func (s *suite) run(ctx context.Context, count uint64) (found *ViolationError, a
 // index does what there is to do for one index: an object of each version, and then a walk with
 // one, so that what is simpler comes first.
 func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
-	for _, version := range s.versions {
-		object := s.produce(version, index)
+	for _, version := range s.Versions {
+		object := s.generators[version].Counted(s.Seed, index)
 		if object == nil {
 			continue
 		}
@@ -111,7 +116,7 @@ func (s *suite) index(ctx context.Context, index uint64) *ViolationError {
 			return v
 		}
 	}
-	version := s.versions[index%uint64(len(s.versions))]
+	version := s.Versions[index%uint64(len(s.Versions))]
 	if object := s.generators[version].Object(s.Seed, index); s.Walks && object != nil {
 		r := s.random(^index, "")
 		return s.randomWalk(ctx, r, object, 1+r.IntN(5))

@@ -22,11 +22,14 @@ type Generator struct {
 	names    map[*crdschema.Node]map[string][]any
 	patterns sync.Map // by text, a *pattern
 	dropped  atomic.Uint64
+
+	lock    sync.Mutex
+	counted production
 }
 
 // NewGenerator returns a generator of objects of a version. It fails if it cannot read a hint.
 func NewGenerator(v *crdschema.Version, hints Hints) (*Generator, error) {
-	g := &Generator{version: v}
+	g := &Generator{version: v, counted: production{different: map[uint64]bool{}, causes: refusals{}, removed: refusals{}}}
 	err := g.readHints(hints)
 	return g, err
 }

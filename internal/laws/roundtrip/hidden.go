@@ -17,26 +17,26 @@ import (
 // version of that place.
 func (s *suite) hides(ctx context.Context, from, to string, state map[string]any, kept base, result map[string]any) (gap, string) {
 	bare := func(object map[string]any, from, to string) map[string]any {
-		text, err := withUID(encode(visible(copied(object))), func(object []byte) ([]byte, error) { return s.convert(ctx, object, from, to) })
+		text, err := withUID(encode(visible(copied(object))), func(object []byte) ([]byte, error) { return s.Convert(ctx, object, from, to) })
 		if err != nil {
 			return nil // L7
 		}
-		return visible(s.view(to, text))
+		return visible(s.View(to, text))
 	}
 	now, was := bare(state, from, to), bare(kept.state, from, to)
 	if now == nil || was == nil || equal(now, was) {
 		return gap{}, ""
 	}
 	shown := visible(copied(result))
-	s.admit(to, shown)
-	if diff := hidden(nodes{s.schema(to).Root, s.schema(from).Root}, views{now, was, shown, kept.source}, ""); diff.path != "" {
+	s.Admit(to, shown)
+	if diff := hidden(nodes{s.Schema(to).Root, s.Schema(from).Root}, views{now, was, shown, kept.source}, ""); diff.path != "" {
 		return diff, to
 	}
 	now, was, shown = bare(now, to, from), bare(was, to, from), bare(shown, to, from)
 	if now == nil || was == nil || shown == nil {
 		return gap{}, ""
 	}
-	diff := hidden(nodes{s.schema(from).Root, s.schema(to).Root}, views{now, was, shown, bare(kept.source, to, from)}, "")
+	diff := hidden(nodes{s.Schema(from).Root, s.Schema(to).Root}, views{now, was, shown, bare(kept.source, to, from)}, "")
 	if unedited(state, kept.state, diff.path) {
 		return gap{}, ""
 	}

@@ -24,7 +24,6 @@ func TestHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &suite{Suite: Suite{CRD: crds[0]}}
 	for name, test := range map[string]struct{ was, now, shown, source, path string }{
 		"nothing is edited":                        {was: `{"a":"b"}`, now: `{"a":"b"}`, shown: `{"a":"kept"}`},
 		"an edit shows":                            {was: `{"a":"b"}`, now: `{"a":"c"}`, shown: `{"a":"c","o":{"b":"kept"}}`},
@@ -67,7 +66,7 @@ func TestHidden(t *testing.T) {
 			if test.source == "" {
 				test.source = "{}"
 			}
-			got := hidden(nodes{s.schema("v1").Root, s.schema("v2").Root}, views{
+			got := hidden(nodes{crds[0].Version("v1").Root, crds[0].Version("v2").Root}, views{
 				now: decoded([]byte(test.now)), was: decoded([]byte(test.was)), shown: decoded([]byte(test.shown)), source: decoded([]byte(test.source)),
 			}, "")
 			if got.path != test.path {

@@ -33,7 +33,7 @@ func (t *subject) returns(to string, there []byte) *ViolationError {
 		return nil
 	}
 	// The API server also changes the spelling of numbers: 1.0 is 1.
-	stored := encode(t.view(to, there))
+	stored := encode(t.View(to, there))
 	if bytes.Equal(stored, encode(literal(there))) {
 		return nil
 	}
@@ -52,9 +52,9 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 	}
 	clean := tidy
 	if keeps || t.Remote != nil {
-		clean = t.visible
+		clean = t.Visible
 	}
-	diff := t.compare(t.state, clean(t.refill(t.view(t.version, back))), t.version, to)
+	diff := t.compare(t.state, clean(t.refill(t.View(t.version, back))), t.version, to)
 	law := lawRoundTrip
 	switch {
 	case diff.path == "":
@@ -65,30 +65,6 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 		law = lawEdit
 	}
 	return t.violation(law, to, "%s %s, back %s", name, sent, back).differs(t.version, diff)
-}
-
-// compare compares an object with what came back of it by way of other versions, except what is
-// dropped on the way to these.
-func (s *suite) compare(was, is map[string]any, version string, by ...string) gap {
-	diff := difference(was, is, "")
-	if diff.path == "" {
-		return diff
-	}
-	return difference(s.undropped(was, version, by...), s.undropped(is, version, by...), "")
-}
-
-// undropped returns an object of a version without what is dropped on the way to others.
-func (s *suite) undropped(object map[string]any, version string, by ...string) map[string]any {
-	if len(s.drops) == 0 {
-		return object
-	}
-	object = copied(object)
-	for _, to := range by {
-		for _, path := range s.drops[direction{version, to}] {
-			removeAll(object, path, isAny)
-		}
-	}
-	return tidy(object) // perhaps the last annotation has gone
 }
 
 // metadata is invariant I4.
@@ -104,7 +80,7 @@ func (t *subject) metadata(to string, there []byte) *ViolationError {
 
 // pruned is L6.
 func (t *subject) pruned(to string, there map[string]any) *ViolationError {
-	schema := t.schema(to)
+	schema := t.Schema(to)
 	if schema == nil || len(t.Gained) > 0 {
 		return nil
 	}
@@ -123,7 +99,7 @@ func (t *subject) blind(to string, there map[string]any) *ViolationError {
 	if t.class != whole || t.keeps || t.refused {
 		return nil
 	}
-	object := t.read(t.object)
+	object := t.Read(t.object)
 	if !isMap(object["metadata"]) {
 		return nil
 	}
@@ -139,7 +115,7 @@ func (t *subject) blind(to string, there map[string]any) *ViolationError {
 	if err != nil {
 		return t.fails(to, err, "with kept values: %v: %s", err, laden)
 	}
-	seen := t.read(result)
+	seen := t.Read(result)
 	if kept := keptIn(seen, "v99"); kept[third] != `{"spec":{"a":"<b>"}}` || kept[parted] != `{"value":"<b>"}` {
 		return t.violation(lawVisible, to, "kept values of another version are lost or changed: %s: from %s", result, laden)
 	}
@@ -164,10 +140,10 @@ func (t *subject) overHub(to string, there map[string]any) *ViolationError {
 	if err != nil {
 		return t.fails(to, err, "from the hub: %v: %s", err, first)
 	}
-	if diff := difference(tidy(t.read(over)), tidy(there), ""); diff.path != "" {
+	if diff := difference(tidy(t.Read(over)), tidy(there), ""); diff.path != "" {
 		return t.violation(lawHub, to, "in one step %s, hub %s, from there %s", t.there[to], first, over).differs(to, diff)
 	}
-	if !maps.Equal(keptIn(t.read(first), t.version), keptIn(t.read(over), t.version)) {
+	if !maps.Equal(keptIn(t.Read(first), t.version), keptIn(t.Read(over), t.version)) {
 		return t.violation(lawHub, to, "the kept values of %s are not those of the hub: %s, from there %s", t.version, first, over)
 	}
 	return nil
@@ -176,10 +152,10 @@ func (t *subject) overHub(to string, there map[string]any) *ViolationError {
 // like compares the result with that of the kind that the suite's is to be like. A zero value of a
 // Go type and an absent field are different answers.
 func (t *subject) like(to string, there []byte) *ViolationError {
-	if t.Like == nil || t.class != whole || t.keeps {
+	if t.answers == nil || t.class != whole || t.keeps {
 		return nil
 	}
-	theirs, err := t.withUID(t.object, func(object []byte) ([]byte, error) { return t.convertBy(t.ctx, t.Like, object, t.version, to) })
+	theirs, err := t.withUID(t.object, func(object []byte) ([]byte, error) { return t.answers.Convert(t.ctx, object, t.version, to) })
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to be like
 	}
@@ -193,7 +169,7 @@ func (t *subject) like(to string, there []byte) *ViolationError {
 // answer returns what counts of a result for the law [subject.like]. Where something is dropped,
 // the objects around it do not count if they have nothing else.
 func (t *subject) answer(to string, there []byte) map[string]any {
-	answer := t.undropped(visible(t.view(to, there)), to, t.version)
+	answer := t.Undropped(visible(t.View(to, there)), to, t.version)
 	for _, path := range t.drops[direction{to, t.version}] {
 		for i := len(path) - 1; i > 0; i-- {
 			removeAll(answer, path[:i], isEmptyMap)

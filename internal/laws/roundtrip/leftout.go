@@ -14,15 +14,15 @@ import (
 //
 // Paths are empty if it does so anyway, or cannot be converted. They are also empty for what is not
 // valid by itself, such as most patches: the API server fills in nothing there.
-func (e *Examiner) LeftOut(ctx context.Context, object []byte, to string) (paths []string, complete []byte, err error) {
+func LeftOut(ctx context.Context, r *Resource, object []byte, to string) (paths []string, complete []byte, err error) {
 	version, err := versionOf(object)
-	if err != nil || !e.Kind.Has(version) || !e.Kind.Has(to) || e.schema(version) == nil || e.schema(to) == nil {
+	if err != nil || !r.Has(version) || !r.Has(to) {
 		return nil, nil, err
 	}
-	sent, stored := e.read(object), e.read(object)
-	e.schema(version).Default(stored)
+	sent, stored := r.Read(object), r.Read(object)
+	r.Schema(version).Default(stored)
 	missing := added(sent, stored, nil, nil)
-	if len(missing) == 0 || len(e.schema(version).Validate(copied(stored))) > 0 {
+	if len(missing) == 0 || len(r.Schema(version).Validate(copied(stored))) > 0 {
 		return nil, nil, nil
 	}
 	// meaning is what the API server makes of the object with some of the defaults, converted; nil
@@ -32,11 +32,11 @@ func (e *Examiner) LeftOut(ctx context.Context, object []byte, to string) (paths
 		if err != nil {
 			return nil
 		}
-		there, err := e.convert(ctx, text, version, to)
+		there, err := r.Convert(ctx, text, version, to)
 		if err != nil {
 			return nil
 		}
-		result := visible(e.view(to, there))
+		result := visible(r.View(to, there))
 		delete(result, "status")
 		return result
 	}

@@ -29,7 +29,7 @@ func TestFieldsThatAManifestLeavesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	removeMust := func(o *jsondoc.Object) error { return o.Remove("must") }
-	e, err := roundtrip.NewExaminer(thingsBy(removeMust, removeMust), crds[0], nil)
+	r, err := roundtrip.NewResource(thingsBy(removeMust, removeMust), nil, crds[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestFieldsThatAManifestLeavesOut(t *testing.T) {
 			text := func(members string) string {
 				return `{"apiVersion":"example.com/v1beta1","kind":"Thing",` + members + `}`
 			}
-			paths, complete, err := e.LeftOut(t.Context(), []byte(text(test.object)), "v1")
+			paths, complete, err := roundtrip.LeftOut(t.Context(), r, []byte(text(test.object)), "v1")
 			want := test.complete
 			if want != "" {
 				want = text(want)

@@ -23,11 +23,11 @@ type rejected struct {
 // outcome counts whether a version accepts what a valid object becomes there, with its pruning, its
 // defaults and its validation rules.
 func (s *suite) outcome(t *subject, to string, there []byte) {
-	schema := s.schema(to)
+	schema := s.Schema(to)
 	if !s.Outcomes || schema == nil || there == nil || t.keeps || t.refused {
 		return
 	}
-	reasons := reasonsOf(schema, slices.DeleteFunc(schema.Validate(s.view(to, there)), func(err *field.Error) bool {
+	reasons := reasonsOf(schema, slices.DeleteFunc(schema.Validate(s.View(to, there)), func(err *field.Error) bool {
 		path, _ := schemaPath(schema.Root, err.Field)
 		return err.Type == field.ErrorTypeRequired && s.MayBeAbsent != nil && s.MayBeAbsent(t.version, to, path)
 	}))
@@ -49,8 +49,8 @@ func (s *suite) outcome(t *subject, to string, there []byte) {
 // rejections returns the directions with refused objects, in the order of the versions.
 func (s *suite) rejections() []Rejection {
 	var all []Rejection
-	for _, from := range s.versions {
-		for _, to := range s.others(from) {
+	for _, from := range s.Versions {
+		for _, to := range s.Others(from) {
 			if r := s.rejected[direction{from, to}]; r != nil && r.objects > 0 {
 				all = append(all, Rejection{from, to, r.objects, r.all, r.causes.sorted()})
 			}

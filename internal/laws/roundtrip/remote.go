@@ -14,8 +14,8 @@ type Remote func(ctx context.Context, object []byte, from, to string) ([]byte, e
 
 // remotely converts by Remote, and makes of the answer what the API server does: it takes labels
 // and annotations from the answer, and all other metadata from the object.
-func (s *suite) remotely(ctx context.Context, object []byte, from, to string) ([]byte, error) {
-	answer, err := s.Remote(ctx, object, from, to)
+func (s *Resource) remotely(ctx context.Context, object []byte, from, to string) ([]byte, error) {
+	answer, err := s.remote(ctx, object, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (s *suite) remotely(ctx context.Context, object []byte, from, to string) ([
 	}
 	source, _ := literal(object).(map[string]any)
 	restoreMetadata(result, source)
-	result["apiVersion"], result["kind"] = s.Kind.Group+"/"+to, source["kind"]
+	result["apiVersion"], result["kind"] = s.kind.Group+"/"+to, source["kind"]
 	return encode(result), nil
 }
 
@@ -50,10 +50,10 @@ func restoreMetadata(result, source map[string]any) {
 	}
 }
 
-// visible removes all kept values, and what tidy removes. A Remote keeps them under any names but
+// Visible removes all kept values, and what tidy removes. A Remote keeps them under any names but
 // those that random objects have.
-func (s *suite) visible(object map[string]any) map[string]any {
-	if s.Remote == nil {
+func (s *Resource) Visible(object map[string]any) map[string]any {
+	if s.remote == nil {
 		return visible(object)
 	}
 	for _, in := range []string{"labels", "annotations"} {

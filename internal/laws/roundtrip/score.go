@@ -42,7 +42,7 @@ func (s Suite) Scorer() (*Scorer, error) {
 }
 
 // Versions returns those of the objects.
-func (s *Scorer) Versions() []string { return s.suite.versions }
+func (s *Scorer) Versions() []string { return s.suite.Versions }
 
 // Object returns the random object of a version and an index, always the same, or nil if chance
 // makes none that is valid. It has no large numbers, which LawLargeNumbers is about.
@@ -54,7 +54,7 @@ func (s *Scorer) Object(version string, index uint64) []byte {
 func (s *Scorer) Score(ctx context.Context, law Law, count uint64) (Score, error) {
 	var score Score
 	for index := range count {
-		for _, version := range s.suite.versions {
+		for _, version := range s.suite.Versions {
 			object := s.Object(version, index)
 			if object == nil {
 				continue
@@ -118,13 +118,13 @@ func (s *suite) ordinary(version string, object []byte) []byte {
 	if object == nil {
 		return nil
 	}
-	root := s.read(object)
+	root := s.Read(object)
 	for _, p := range parts(root) {
 		n, whole := p.value.(int64)
 		if !whole || n > -large && n < large {
 			continue
 		}
-		if p.set(int64(7)); p.isMeta() || len(s.schema(version).Validate(s.view(version, encode(root)))) > 0 {
+		if p.set(int64(7)); p.isMeta() || len(s.Schema(version).Validate(s.View(version, encode(root)))) > 0 {
 			p.undo()
 		}
 	}
@@ -135,7 +135,7 @@ func (s *suite) ordinary(version string, object []byte) []byte {
 // for which the schema allows that.
 func (s *suite) withNumber(object []byte, index uint64, number int64) []byte {
 	version, _ := versionOf(object)
-	root := s.read(object)
+	root := s.Read(object)
 	whole := slices.DeleteFunc(parts(root), func(p part) bool {
 		_, is := p.value.(int64)
 		return !is || p.isMeta()
@@ -143,7 +143,7 @@ func (s *suite) withNumber(object []byte, index uint64, number int64) []byte {
 	for i := range whole {
 		p := whole[(i+int(index))%len(whole)] //nolint:gosec // a small number
 		p.set(number)
-		if len(s.schema(version).Validate(s.view(version, encode(root)))) == 0 {
+		if len(s.Schema(version).Validate(s.View(version, encode(root)))) == 0 {
 			return encode(root)
 		}
 		p.undo()
@@ -158,7 +158,7 @@ func (s *suite) holds(ctx context.Context, law Law, object []byte) (bool, *Viola
 		return false, nil //nolint:nilerr // not an object of the kind
 	}
 	applies := false
-	for _, to := range t.others(t.version) {
+	for _, to := range t.Others(t.version) {
 		held, v := t.held(law, to)
 		if v != nil {
 			v.Law = string(law)
@@ -184,12 +184,12 @@ func (t *subject) held(law Law, to string) (bool, *ViolationError) {
 	case LawLargeNumbers:
 		return t.holdsNumbers(to, there)
 	case LawSchema:
-		object := t.read(there)
+		object := t.Read(there)
 		withoutNulls(object)
 		if v := t.pruned(to, object); v != nil {
 			return true, v
 		}
-		if problems := t.problems(to, t.read(there)); slices.ContainsFunc(problems, isMistyped) {
+		if problems := t.problems(to, t.Read(there)); slices.ContainsFunc(problems, isMistyped) {
 			problem := problems[slices.IndexFunc(problems, isMistyped)]
 			return true, t.violation("", to, "%v: %s", problem, there)
 		}
@@ -205,7 +205,7 @@ func (t *subject) holdsNumbers(to string, there []byte) (bool, *ViolationError) 
 	if v == nil {
 		return true, nil
 	}
-	root := t.read(t.object)
+	root := t.Read(t.object)
 	for _, p := range parts(root) {
 		if p.value == large {
 			p.set(int64(7))
@@ -232,7 +232,7 @@ func (t *subject) grows(to string, there []byte) *ViolationError {
 	if t.class == wild {
 		return nil
 	}
-	was, is := t.visible(t.read(t.object)), t.visible(t.read(back))
+	was, is := t.Visible(t.Read(t.object)), t.Visible(t.Read(back))
 	withoutNulls(is)
 	for _, path := range added(was, is, nil, nil) {
 		if lost(at(is, path...), at(t.state, path...), "").path == "" {

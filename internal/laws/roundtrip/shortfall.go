@@ -22,23 +22,22 @@ type Shortfall struct {
 	Never []Refusal
 }
 
-// A production counts what became of the objects of one version.
+// A production counts what became of objects.
 type production struct {
-	asked, missed uint64
-	different     map[uint64]bool
-	causes        refusals
-	removed       refusals
+	asked, missed   uint64
+	different       map[uint64]bool
+	causes, removed refusals
 }
 
 // maxDifferent bounds the objects that are remembered. There is no shortage behind it.
 const maxDifferent = 1 << 16
 
-// produce makes the object of an index, and counts it.
-func (s *suite) produce(version string, index uint64) []byte {
-	object, m := s.generators[version].object(s.Seed, index)
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	p := s.produced[version]
+// Counted is [Generator.Object], and counts for [Generator.Shortfall].
+func (g *Generator) Counted(seed, index uint64) []byte {
+	object, m := g.object(seed, index)
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	p := &g.counted
 	p.asked++
 	p.removed.add(m.removed)
 	if object == nil {
@@ -50,21 +49,14 @@ func (s *suite) produce(version string, index uint64) []byte {
 	return object
 }
 
-// shortfalls returns what is to be said about each version whose objects are fewer or poorer than
-// asked.
-func (s *suite) shortfalls() []Shortfall {
-	var all []Shortfall
-	for _, version := range s.versions {
-		p := s.produced[version]
-		short := Shortfall{
-			Version: version, Asked: p.asked, Missed: p.missed, Different: uint64(len(p.different)),
-			Causes: p.causes.sorted(), Never: s.never(version, p),
-		}
-		if short.Missed > 0 || short.Few() || len(short.Never) > 0 {
-			all = append(all, short)
-		}
+// Shortfall returns what is to be said about the counted objects of a seed, and false if they are
+// not fewer or poorer than asked.
+func (g *Generator) Shortfall(seed uint64) (Shortfall, bool) {
+	p := &g.counted
+	short := Shortfall{
+		Version: g.version.Name, Asked: p.asked, Missed: p.missed, Different: uint64(len(p.different)), Causes: p.causes.sorted(), Never: g.never(seed),
 	}
-	return all
+	return short, short.Missed > 0 || short.Few() || len(short.Never) > 0
 }
 
 // Few reports whether most objects were repeated: the schema allows few.
@@ -78,8 +70,8 @@ const maxSearched, maxNever = 300, 32
 
 // never returns the places that were removed from objects because of their values, and that none of
 // the objects has.
-func (s *suite) never(version string, p *production) []Refusal {
-	candidates := slices.DeleteFunc(p.removed.sorted(), func(r Refusal) bool { return r.Path == "." })
+func (g *Generator) never(seed uint64) []Refusal {
+	candidates := slices.DeleteFunc(g.counted.removed.sorted(), func(r Refusal) bool { return r.Path == "." })
 	candidates = candidates[:min(len(candidates), maxNever)]
 	paths := map[string][]syntax.Segment{}
 	for _, r := range candidates {
@@ -87,12 +79,12 @@ func (s *suite) never(version string, p *production) []Refusal {
 			paths[r.Path] = path
 		}
 	}
-	for index := uint64(0); index < min(p.asked, maxSearched) && len(paths) > 0; index++ {
-		object := s.generators[version].Object(s.Seed, index)
+	for index := uint64(0); index < min(g.counted.asked, maxSearched) && len(paths) > 0; index++ {
+		object := g.Object(seed, index)
 		if object == nil {
 			continue
 		}
-		root := s.read(object)
+		root := decoded(object)
 		for text, path := range paths {
 			if hasAny(root, path) {
 				delete(paths, text)

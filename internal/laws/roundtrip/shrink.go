@@ -34,7 +34,8 @@ func (s *suite) shrink(ctx context.Context, found *ViolationError) *ViolationErr
 		if s.Remote != nil {
 			most = maxRemote
 		}
-		reduce(ctx, found.Walk, most, s.smallerWalks, func(w *Walk) bool {
+		later := func(w *Walk) *Walk { return s.later(ctx, w) }
+		reduceWalk(ctx, found.Walk, most, later, func(w *Walk) bool {
 			v := s.replay(ctx, w)
 			if v == nil || v.Law != found.Law {
 				return false
@@ -160,12 +161,18 @@ func keptAgainst(kept any) []any {
 	return []any{at(kept, "inputs"), at(kept, "object"), at(kept, "in")}
 }
 
+// reduceWalk makes a walk smaller for as long as fails says so of it. It tries at most some. Later
+// returns a walk that begins with what the first step writes, nil if there is none.
+func reduceWalk(ctx context.Context, w *Walk, most int, later func(*Walk) *Walk, fails func(*Walk) bool) {
+	reduce(ctx, w, most, func(ctx context.Context, w *Walk) iter.Seq[func() *Walk] { return smallerWalks(ctx, w, later) }, fails)
+}
+
 // smallerWalks yields smaller walks: from the object that the first step writes, without each of
 // the steps and of the changes, and with something smaller as the value of a change and as the
 // object.
-func (s *suite) smallerWalks(ctx context.Context, w *Walk) iter.Seq[func() *Walk] {
+func smallerWalks(ctx context.Context, w *Walk, later func(*Walk) *Walk) iter.Seq[func() *Walk] {
 	return func(yield func(func() *Walk) bool) {
-		if later := s.later(ctx, w); later != nil && !yield(func() *Walk { return later }) {
+		if later := later(w); later != nil && !yield(func() *Walk { return later }) {
 			return
 		}
 		for i := range slices.Backward(w.Steps) {

@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
@@ -52,16 +51,16 @@ type subject struct {
 func (s *suite) subject(ctx context.Context, object []byte) (*subject, *ViolationError) {
 	t := &subject{suite: s, ctx: ctx, object: object, there: make(map[string][]byte, 2)}
 	var err error
-	if t.version, err = versionOf(object); err == nil && s.CRD != nil && s.schema(t.version) == nil {
+	if t.version, err = versionOf(object); err == nil && s.CRD != nil && s.Schema(t.version) == nil {
 		err = fmt.Errorf("version that the CRD does not have, add its schema: %s", t.version)
 	}
 	if err != nil {
 		return nil, t.violation(lawTotal, "", "%v", err)
 	}
-	source := s.read(object)
+	source := s.Read(object)
 	t.refused = BadEntry(source) != ""
 	t.state = copied(source)
-	if schema := s.schema(t.version); schema != nil {
+	if schema := s.Schema(t.version); schema != nil {
 		schema.Prune(t.state)
 		if !equal(t.state, source) {
 			t.class = wild
@@ -78,7 +77,7 @@ func (s *suite) subject(ctx context.Context, object []byte) (*subject, *Violatio
 		}
 	}
 	t.keeps = len(keptIn(t.state, "")) > 0
-	s.visible(t.state)
+	s.Visible(t.state)
 	return t, nil
 }
 
@@ -117,24 +116,16 @@ func (t *subject) violation(law, to, format string, args ...any) *ViolationError
 	return &ViolationError{Law: law, From: t.version, To: to, Problem: fmt.Sprintf(format, args...), Object: t.object, Seed: t.Seed}
 }
 
-// convert does what the server does with one object: convert it and set its apiVersion.
-func (s *suite) convert(ctx context.Context, object []byte, from, to string) (result []byte, err error) {
-	if s.Remote != nil {
-		return s.remotely(ctx, object, from, to)
-	}
-	return s.convertBy(ctx, s.Kind, object, from, to)
-}
-
 // convert converts an object as the API server sends it: what it has stored has a uid, a fragment
 // may have none.
 func (t *subject) convert(ctx context.Context, object []byte, from, to string) ([]byte, error) {
-	return t.withUID(object, func(object []byte) ([]byte, error) { return t.suite.convert(ctx, object, from, to) })
+	return t.withUID(object, func(object []byte) ([]byte, error) { return t.Convert(ctx, object, from, to) })
 }
 
 // withUID calls convert with the object, which has a uid if it could have been stored. The result
 // has none that the object had not.
 func (t *subject) withUID(object []byte, convert func([]byte) ([]byte, error)) ([]byte, error) {
-	if t.class == wild || t.schema(t.version) == nil {
+	if t.class == wild || t.Schema(t.version) == nil {
 		return convert(object)
 	}
 	return withUID(object, convert)
@@ -170,39 +161,10 @@ func withUID(object []byte, convert func([]byte) ([]byte, error)) ([]byte, error
 	return there.Text(), err
 }
 
-func (s *suite) convertBy(ctx context.Context, kind *converters.Kind, object []byte, from, to string) (result []byte, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
-		}
-	}()
-	doc, ok := s.documents.Get().(*jsondoc.Document)
-	if !ok {
-		doc = &jsondoc.Document{}
-	}
-	defer func() {
-		doc.Reset(nil)
-		s.documents.Put(doc)
-	}()
-	obj, err := doc.Parse(object)
-	if err != nil {
-		return nil, err
-	}
-	if err := kind.Convert(ctx, obj, from, to); err != nil {
-		return nil, err
-	}
-	if from != to {
-		if err := obj.Set(jsondoc.StringValue(kind.Group+"/"+to), "apiVersion"); err != nil {
-			return nil, err
-		}
-	}
-	return bytes.Clone(obj.Text()), nil
-}
-
 // check holds the object to all laws in all directions.
 func (t *subject) check() *ViolationError {
 	v := t.identity()
-	for _, to := range t.others(t.version) {
+	for _, to := range t.Others(t.version) {
 		if v == nil {
 			v = t.direction(to)
 		}
@@ -228,7 +190,7 @@ func (t *subject) direction(to string) *ViolationError {
 	if v := t.metadata(to, there); v != nil {
 		return v
 	}
-	result := t.read(there)
+	result := t.Read(there)
 	if path := BadEntry(result); path != "" && !t.refused && t.class != wild {
 		return t.violation(lawMetadata, to, "the API server refuses the whole answer for %s: %s", path, there)
 	}

@@ -7,11 +7,9 @@ import (
 	"hash/fnv"
 	"iter"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
@@ -62,11 +60,6 @@ type Suite struct {
 	Progress func(Stats)
 }
 
-// A Drop is a place whose values the conversion from one version to another loses on purpose. The
-// path is one of the version From, as conversion rules write paths; an empty From or To is any
-// version. What is lost on the way to the hub is also lost on the way to the versions behind it.
-type Drop = struct{ From, To, Path string }
-
 // Check holds the kind to all laws on each object. It stops at the first object that violates one,
 // makes that smaller, and returns a *ViolationError.
 func (s Suite) Check(ctx context.Context, objects iter.Seq[[]byte]) error {
@@ -93,34 +86,29 @@ const poolSize = 64
 // A suite is a Suite that is ready to hold objects to its laws. It is safe for concurrent use.
 type suite struct {
 	Suite
-	// versions are those of the kind that the CRD has.
-	versions   []string
+	*Resource
+
 	generators map[string]*Generator
 	pools      map[string][]map[string]any
-	drops      map[direction][][]syntax.Segment
-	documents  sync.Pool // of *jsondoc.Document: new ones would be half of the garbage
+	answers    *Resource // of Like
 	next       *suite
 
 	lock     sync.Mutex
 	stats    Stats
-	produced map[string]*production
 	rejected map[direction]*rejected
 }
 
-type direction struct{ from, to string }
-
 func (s Suite) prepare() (*suite, error) {
-	b := &suite{
-		Suite: s, versions: s.Kind.Versions,
-		generators: map[string]*Generator{}, pools: map[string][]map[string]any{}, drops: map[direction][][]syntax.Segment{},
-		produced: map[string]*production{}, rejected: map[direction]*rejected{},
+	b := &suite{Suite: s, generators: map[string]*Generator{}, pools: map[string][]map[string]any{}, rejected: map[direction]*rejected{}}
+	var err error
+	b.Resource, err = NewResource(s.Kind, s.Remote, s.CRD, s.Drops)
+	problems := []error{err}
+	if s.Like != nil {
+		b.answers, err = NewResource(s.Like, nil, s.CRD, nil)
+		problems = append(problems, err)
 	}
-	if s.CRD != nil {
-		b.versions = slices.DeleteFunc(slices.Clone(b.versions), func(v string) bool { return s.CRD.Version(v) == nil })
-	}
-	problems := b.readDrops()
-	for _, version := range b.versions {
-		v := b.schema(version)
+	for _, version := range b.Versions {
+		v := b.Schema(version)
 		if v == nil {
 			continue
 		}
@@ -130,7 +118,6 @@ func (s Suite) prepare() (*suite, error) {
 		g, err := NewGenerator(v, s.Hints[version])
 		problems = append(problems, err)
 		b.generators[version] = g
-		b.produced[version] = &production{different: map[uint64]bool{}, causes: refusals{}, removed: refusals{}}
 		for index := range uint64(poolSize) {
 			if index == poolSize/4 && len(b.pools[version]) == 0 {
 				break // chance does not meet the schema
@@ -140,67 +127,15 @@ func (s Suite) prepare() (*suite, error) {
 				obj = b.ordinary(version, obj)
 			}
 			if obj != nil {
-				b.pools[version] = append(b.pools[version], b.view(version, obj))
+				b.pools[version] = append(b.pools[version], b.View(version, obj))
 			}
 		}
 	}
 	if s.Next != nil {
-		var err error
 		b.next, err = Suite{Kind: s.Next.Kind, CRD: s.Next.CRD, Seed: s.Seed, Hints: s.Hints, Drops: s.Drops}.prepare()
 		problems = append(problems, err)
 	}
 	return b, errors.Join(problems...)
-}
-
-// others are the versions except one.
-func (s *suite) others(version string) []string {
-	return slices.DeleteFunc(slices.Clone(s.versions), func(v string) bool { return v == version })
-}
-
-// schema returns the schema of a version, or nil for a suite without schemas.
-func (s *suite) schema(version string) *crdschema.Version {
-	if s.CRD == nil {
-		return nil
-	}
-	return s.CRD.Version(version)
-}
-
-func (s *suite) readDrops() []error {
-	problems := make([]error, 0, len(s.Drops))
-	for _, drop := range s.Drops {
-		p, err := parsePath(drop.Path)
-		problems = append(problems, err)
-		for _, from := range s.versions {
-			for _, to := range s.versions {
-				if (drop.From == "" || drop.From == from) && (drop.To == "" || drop.To == to || drop.To == s.Kind.Hub) {
-					s.drops[direction{from, to}] = append(s.drops[direction{from, to}], p)
-				}
-			}
-		}
-	}
-	return problems
-}
-
-// read decodes an object: as the API server does, or with number literals for a suite without
-// schemas.
-func (s *suite) read(object []byte) map[string]any {
-	m, _ := must(decode(object, s.CRD == nil)).(map[string]any)
-	return m
-}
-
-// view returns an object as the API server has it: decoded, pruned and defaulted.
-func (s *suite) view(version string, object []byte) map[string]any {
-	v := s.read(object)
-	s.admit(version, v)
-	return v
-}
-
-// admit prunes and defaults an object.
-func (s *suite) admit(version string, object map[string]any) {
-	if v := s.schema(version); v != nil {
-		v.Prune(object)
-		v.Default(object)
-	}
 }
 
 // random returns the source of the choices for one object.

@@ -130,7 +130,8 @@ func text(r *rand.Rand) string {
 	return s.String()
 }
 
-func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
+// pick returns one of several.
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 // randomBy returns a source of choices that can be repeated.
 func randomBy(seed, index uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, index)) } //nolint:gosec // not for secrets

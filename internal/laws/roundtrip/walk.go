@@ -114,7 +114,7 @@ type base struct {
 
 // convert converts an object that is stored, and so has a uid.
 func (w *server) convert(ctx context.Context, object []byte, from, to string) ([]byte, error) {
-	return withUID(object, func(object []byte) ([]byte, error) { return w.suite.convert(ctx, object, from, to) })
+	return withUID(object, func(object []byte) ([]byte, error) { return w.Convert(ctx, object, from, to) })
 }
 
 func (s *suite) server(ctx context.Context, object []byte, storage string) *server {
@@ -124,10 +124,10 @@ func (s *suite) server(ctx context.Context, object []byte, storage string) *serv
 // randomWalk makes a walk of count steps from an object, of random choices.
 func (s *suite) randomWalk(ctx context.Context, r *rand.Rand, object []byte, count int) *ViolationError {
 	s.count(func(c *Stats) { c.Walks++ })
-	w := s.server(ctx, object, pick(r, s.versions...))
+	w := s.server(ctx, object, pick(r, s.Versions...))
 	v := w.create()
 	for ; count > 0 && v == nil; count-- {
-		version, n := pick(r, s.versions...), r.IntN(8)
+		version, n := pick(r, s.Versions...), r.IntN(8)
 		step := Step{Version: version}
 		if n == 0 {
 			step = Step{Storage: version}
@@ -161,7 +161,7 @@ func (w *server) create() *ViolationError {
 	if v != nil || t.class != whole || t.keeps {
 		return v
 	}
-	return w.put(t.version, w.view(t.version, t.object), nil, true)
+	return w.put(t.version, w.View(t.version, t.object), nil, true)
 }
 
 // step makes a step, whose changes are chosen when it is known what the version shows.
@@ -181,7 +181,7 @@ func (w *server) step(step Step, choose func(state map[string]any) []Change) *Vi
 	if v != nil {
 		return v
 	}
-	w.admit(step.Version, state)
+	w.Admit(step.Version, state)
 	changes := choose(state)
 	w.walk.Steps[len(w.walk.Steps)-1].Changes = changes
 	for _, c := range changes {
@@ -198,7 +198,7 @@ func (w *server) grow() *ViolationError {
 	w.suite, w.grown = w.next, true
 	for of, b := range w.bases {
 		b.state = copied(b.state)
-		w.admit(b.version, b.state)
+		w.Admit(b.version, b.state)
 		w.bases[of] = b
 	}
 	v := w.reads("", nil, nil, false)
@@ -220,21 +220,21 @@ func (w *server) changes(r *rand.Rand, version string, state map[string]any) []C
 // is stored.
 func (w *server) get(version string) (map[string]any, map[string]base, *ViolationError) {
 	state := copied(w.object)
-	w.admit(w.version, state)
+	w.Admit(w.version, state)
 	return w.converted(state, w.bases, w.version, version)
 }
 
 // put writes an object at a version, as a client does. The API server refuses one that is not
 // valid.
 func (w *server) put(version string, state map[string]any, bases map[string]base, edited bool) (v *ViolationError) {
-	w.admit(version, state)
-	if len(w.schema(version).Validate(state)) > 0 {
+	w.Admit(version, state)
+	if len(w.Schema(version).Validate(state)) > 0 {
 		return nil
 	}
 	if edited {
 		w.written = map[string]map[string]any{}
 	}
-	w.written[version] = w.visible(copied(state))
+	w.written[version] = w.Visible(copied(state))
 	gains, v := w.gained(version)
 	if v != nil {
 		return v
@@ -250,7 +250,7 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 // written there, and the gains that the write did not remove together with the object that they are
 // in.
 func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edited bool) *ViolationError {
-	for _, version := range w.versions {
+	for _, version := range w.Versions {
 		got, _, v := w.get(version)
 		if v != nil {
 			return v
@@ -263,8 +263,8 @@ func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edit
 			}
 		}
 		if want := w.written[version]; want != nil {
-			w.admit(version, got)
-			if v := w.returned(version, want, w.visible(got), edited); v != nil {
+			w.Admit(version, got)
+			if v := w.returned(version, want, w.Visible(got), edited); v != nil {
 				return v
 			}
 		}
@@ -280,7 +280,7 @@ func (w *server) says(version, path string) bool {
 	if err != nil {
 		return false
 	}
-	value, placed := Gain{version, path}.of(w.read(text))
+	value, placed := Gain{version, path}.of(w.Read(text))
 	return placed && !isAbsent(value)
 }
 
@@ -306,9 +306,9 @@ func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
 // returned is L1, L2 and L11: what was written is read, except what any version drops. Once the
 // kind has grown, what was kept before may appear where the user wrote nothing.
 func (w *server) returned(version string, want, got map[string]any, edited bool) *ViolationError {
-	diff := w.compare(want, got, version, w.versions...)
+	diff := w.compare(want, got, version, w.Versions...)
 	if w.grown {
-		diff = lost(w.undropped(want, version, w.versions...), got, "")
+		diff = lost(w.Undropped(want, version, w.Versions...), got, "")
 	}
 	edits := len(w.walk.Steps) > 1 // before or after the growth
 	if diff.path == "" || w.grown && edits && w.says(version, diff.path) {
@@ -336,8 +336,8 @@ func (w *server) converted(object map[string]any, bases map[string]base, from, t
 	if err != nil {
 		return nil, nil, w.violation(lawTotal, from, to, "%v: %s", err, encode(object))
 	}
-	result := w.read(text)
-	w.schema(to).Prune(result)
+	result := w.Read(text)
+	w.Schema(to).Prune(result)
 	hub := w.Kind.Hub
 	if b, found := bases[to]; found && w.Remote == nil && b.version == from && (from == hub || to == hub) {
 		if diff, at := w.hides(w.ctx, from, to, object, b, result); diff.path != "" {
@@ -345,7 +345,7 @@ func (w *server) converted(object map[string]any, bases map[string]base, from, t
 		}
 	}
 	seen := copied(result)
-	w.schema(to).Default(seen)
+	w.Schema(to).Default(seen)
 	bases = maps.Clone(bases)
 	if bases == nil {
 		bases = map[string]base{}
