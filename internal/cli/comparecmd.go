@@ -12,8 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/crdconvert/webhookd/internal/converters"
+	"github.com/crdconvert/webhookd/internal/laws/compare"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -244,7 +245,7 @@ func (p *program) compareKind(ctx context.Context, o *compareOptions, reader *li
 	if err != nil {
 		return false, err
 	}
-	var remote roundtrip.Remote
+	var remote hold.Remote
 	if o.with != "" {
 		ours, err := o.ours()
 		if err != nil {
@@ -259,15 +260,15 @@ func (p *program) compareKind(ctx context.Context, o *compareOptions, reader *li
 		return false, fmt.Errorf("%s: %w", place, err)
 	}
 	crd := set.CRD(kind.GroupKind)
-	inPlace, err := roundtrip.NewResource(kind, theirs.remote(kind.Group), crd, drops)
+	inPlace, err := hold.NewResource(kind, theirs.remote(kind.Group), crd, drops)
 	if err != nil {
 		return false, err
 	}
-	mine, err := roundtrip.NewResource(kind, remote, crd, drops)
+	mine, err := hold.NewResource(kind, remote, crd, drops)
 	if err != nil {
 		return false, err
 	}
-	comparison, err := roundtrip.Compare(inPlace, mine, cause.Hints, o.seed)
+	comparison, err := compare.Compare(inPlace, mine, cause.Hints, o.seed)
 	if err != nil {
 		return false, err
 	}
@@ -280,7 +281,7 @@ func (p *program) compareKind(ctx context.Context, o *compareOptions, reader *li
 
 // compareObjects compares live objects, and then random ones.
 func (p *program) compareObjects(
-	ctx context.Context, o *compareOptions, reader *liveReader, set *ruleset.Set, kind *converters.Kind, c *roundtrip.Comparison,
+	ctx context.Context, o *compareOptions, reader *liveReader, set *ruleset.Set, kind *converters.Kind, c *compare.Comparison,
 ) error {
 	if o.live.on {
 		live, err := reader.kinds(ctx, set, []*converters.Kind{kind})

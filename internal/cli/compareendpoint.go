@@ -8,11 +8,11 @@ import (
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/laws/conformance"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 )
 
-func (e *serverEndpoint) remote(group string) roundtrip.Remote {
+func (e *serverEndpoint) remote(group string) hold.Remote {
 	return conformance.Remote(group, e.post)
 }
 

@@ -7,12 +7,12 @@ import (
 	"text/tabwriter"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/compare"
 )
 
 // printComparison prints the table of what differs, by field, and with --show-values an object for
 // each. It reports whether there is a difference.
-func (p *program) printComparison(o *compareOptions, kind *converters.Kind, theirs string, c *roundtrip.Comparison) (bool, error) {
+func (p *program) printComparison(o *compareOptions, kind *converters.Kind, theirs string, c *compare.Comparison) (bool, error) {
 	var out bytes.Buffer
 	found, differ, objects := c.Disagreements()
 	ours := cmp.Or(o.with, namesOf(o.ruled.rules), "the compiled-in converter")
@@ -42,7 +42,7 @@ func (p *program) printComparison(o *compareOptions, kind *converters.Kind, thei
 	return differ > 0, err
 }
 
-func fieldOf(d *roundtrip.Disagreement) string {
+func fieldOf(d *compare.Disagreement) string {
 	if d.Path == "" {
 		return "-"
 	}
@@ -50,12 +50,12 @@ func fieldOf(d *roundtrip.Disagreement) string {
 }
 
 // writeDisagreement writes the values of a difference, and its object.
-func writeDisagreement(out *bytes.Buffer, d *roundtrip.Disagreement) {
+func writeDisagreement(out *bytes.Buffer, d *compare.Disagreement) {
 	fmt.Fprintf(out, "\n%s, %s -> %s, %s\n", d.Verdict, d.From, d.To, fieldOf(d))
 	if d.Path == "" {
 		fmt.Fprintf(out, "  %s\n", cmp.Or(d.Theirs, d.Ours))
 	} else {
-		if d.Verdict != roundtrip.Differs {
+		if d.Verdict != compare.Differs {
 			fmt.Fprintf(out, "  source: %s\n", cmp.Or(d.Source, "absent"))
 		}
 		fmt.Fprintf(out, "  theirs: %s\n  ours:   %s\n", cmp.Or(d.Theirs, "absent"), cmp.Or(d.Ours, "absent"))

@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/compare"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -43,11 +44,11 @@ func (l *leftOuts) complete(ctx context.Context, c *offline, text []byte, gvk sc
 	if kind == nil || crd == nil {
 		return text, nil // without schemas
 	}
-	resource, err := roundtrip.NewResource(kind, nil, crd, nil)
+	resource, err := hold.NewResource(kind, nil, crd, nil)
 	if err != nil {
 		return nil, err
 	}
-	paths, complete, err := roundtrip.LeftOut(ctx, resource, text, c.version)
+	paths, complete, err := compare.LeftOut(ctx, resource, text, c.version)
 	switch {
 	case err != nil || len(paths) == 0:
 		return text, err

@@ -17,7 +17,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -173,10 +173,10 @@ func (p *program) fuzzKind(
 ) (bool, error) {
 	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
 	progress := newProgress(p.stderr, kind.Name())
-	suite := roundtrip.Suite{
+	suite := hold.Suite{
 		Kind: kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Walks: true, Forgeries: true, Outcomes: true,
 		Hints: cause.Hints, Drops: cause.Drops, MayBeAbsent: cause.MayBeAbsent,
-		Progress: func(s roundtrip.Stats) {
+		Progress: func(s hold.Stats) {
 			progress.show(s.Objects, o.count*uint64(len(kind.Versions)), "object",
 				count(s.Fragments, "fragment"), count(s.Edits, "edit"), count(s.Walks, "walk"))
 		},
@@ -185,7 +185,7 @@ func (p *program) fuzzKind(
 	defer cancel()
 	stats, err := suite.Fuzz(limited, o.count)
 	progress.clear()
-	if violation, ok := errors.AsType[*roundtrip.ViolationError](err); ok {
+	if violation, ok := errors.AsType[*hold.ViolationError](err); ok {
 		return true, p.printViolation(o, kind, cause, violation)
 	}
 	if err != nil && limited.Err() == nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/document/yamljson"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/serve"
 )
 
 // printViolation prints a violated law with its object and the command that reproduces it.
-func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *diagnosis.Rules, v *roundtrip.ViolationError) error {
+func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *diagnosis.Rules, v *hold.ViolationError) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s: law %s does not hold, %s -> %s\n", kind.Name(), v.Law, v.From, v.To)
 	writeProblem(&out, v)
@@ -32,7 +32,7 @@ func (p *program) printViolation(o *fuzzOptions, kind *converters.Kind, c *diagn
 }
 
 // writeProblem says what is wrong, and where.
-func writeProblem(out *bytes.Buffer, v *roundtrip.ViolationError) {
+func writeProblem(out *bytes.Buffer, v *hold.ViolationError) {
 	if v.Path == "" {
 		fmt.Fprintf(out, "problem: %s\n", v.Problem)
 		return
@@ -45,7 +45,7 @@ func writeProblem(out *bytes.Buffer, v *roundtrip.ViolationError) {
 }
 
 // writeObject writes the object and what happens to it.
-func writeObject(out *bytes.Buffer, v *roundtrip.ViolationError) {
+func writeObject(out *bytes.Buffer, v *hold.ViolationError) {
 	if v.Walk != nil {
 		out.WriteString("walk:\n")
 		for _, line := range v.Walk.Lines() {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/laws/compare"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -53,13 +53,13 @@ func (p *program) checkLive(ctx context.Context, reader *liveReader, set *rulese
 // examine converts all objects of a kind to every other version and back.
 func (r *liveReader) examine(ctx context.Context, set *ruleset.Set, kind *liveKind) ([]finding.Finding, int, error) {
 	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
-	examiner, err := roundtrip.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.Drops, cause.Hints)
+	examiner, err := compare.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.Drops, cause.Hints)
 	if err != nil {
 		return nil, 0, err
 	}
 	sums := &liveSums{cause: cause, kind: kind, crd: set.CRD(kind.GroupKind).Name, showValues: r.showValues, sums: map[liveKey]*liveSum{}}
 	type examined struct {
-		*roundtrip.Examination
+		*compare.Examination
 		err error
 	}
 	n, err := r.each(ctx, kind, func(page []liveObject) error {
@@ -138,7 +138,7 @@ func (s *liveSums) count(name string, key liveKey, values func() string) *liveSu
 }
 
 // add counts what was found about an object.
-func (s *liveSums) add(name string, found *roundtrip.Examination, err error) {
+func (s *liveSums) add(name string, found *compare.Examination, err error) {
 	if err != nil {
 		s.count(name, liveKey{code: liveUnreadable, reason: err.Error()}, nil)
 		return
@@ -151,12 +151,12 @@ func (s *liveSums) add(name string, found *roundtrip.Examination, err error) {
 	}
 	if v := found.Broken; v != nil {
 		key := liveKey{code: liveLaw, to: otherThan(found.Version, v.To, v.From), at: v.At, path: diagnosis.AnyElement(v.Path), reason: v.Law}
-		sum := s.count(name, key, func() string { return wasIs(&roundtrip.Difference{Was: v.Was, Is: v.Is}) })
+		sum := s.count(name, key, func() string { return wasIs(&compare.Difference{Was: v.Was, Is: v.Is}) })
 		_, sum.hint = s.cause.Explain(v)
 	}
 }
 
-func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
+func (s *liveSums) outcome(name string, o *compare.Outcome, invalid bool) {
 	if o.Err != nil {
 		code, reason := liveFailed, diagnosis.AnyElement(o.Err.Error())
 		if o.TooLarge {
@@ -169,7 +169,7 @@ func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
 		s.count(name, liveKey{code: code, to: to, reason: reason}, nil)
 		return
 	}
-	places := func(code string, differences []roundtrip.Difference) {
+	places := func(code string, differences []compare.Difference) {
 		seen := map[string]bool{}
 		for _, d := range differences {
 			if !seen[d.Path] {
@@ -200,7 +200,7 @@ func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
 	}
 }
 
-func wasIs(d *roundtrip.Difference) string {
+func wasIs(d *compare.Difference) string {
 	return fmt.Sprintf("was %s, is %s", diagnosis.Brief(cmp.Or(d.Was, "absent")), diagnosis.Brief(cmp.Or(d.Is, "absent")))
 }
 

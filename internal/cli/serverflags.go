@@ -14,7 +14,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
 // serverFlags name a running webhook that is tested. It may be one under development, so http is
@@ -75,14 +75,14 @@ func addDrops(flags *pflag.FlagSet, paths *[]string, what string) {
 	flags.StringArrayVar(paths, "drop", nil, "`path` that "+what+", at any version, such as .spec.ports[].name;\nmay be given more than once")
 }
 
-func parseDrops(paths []string) ([]roundtrip.Drop, error) {
-	drops := make([]roundtrip.Drop, 0, len(paths))
+func parseDrops(paths []string) ([]hold.Drop, error) {
+	drops := make([]hold.Drop, 0, len(paths))
 	var problems []error
 	for _, path := range paths {
 		if _, err := syntax.ParsePath(path); err != nil {
 			problems = append(problems, fmt.Errorf("--drop %q: not a path, write it as rules do: %w", path, err))
 		}
-		drops = append(drops, roundtrip.Drop{Path: path})
+		drops = append(drops, hold.Drop{Path: path})
 	}
 	return drops, errors.Join(problems...)
 }

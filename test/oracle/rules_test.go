@@ -10,7 +10,8 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
@@ -124,12 +125,12 @@ func cutLast(key string) (name, version string) {
 // driveRandom converts objects at random there and back.
 func (e *example) driveRandom(t *testing.T, c *apiclient.Converter, from, to string) {
 	t.Helper()
-	generator, err := roundtrip.NewGenerator(e.crd.Version(from), nil)
+	generator, err := generate.NewGenerator(e.crd.Version(from), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for index := range uint64(100) {
-		text := generator.Object(roundtrip.DefaultSeed, index)
+		text := generator.Object(hold.DefaultSeed, index)
 		in := object(t, string(text))
 		withoutEmptyMaps(in)
 		there, err := c.To(in.DeepCopy(), to)

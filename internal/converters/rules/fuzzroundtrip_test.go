@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
 
@@ -36,13 +36,13 @@ func FuzzRoundTrip(f *testing.F) {
 }
 
 // suite has the laws of a case.
-func (c engineCase) suite(tb testing.TB) roundtrip.Suite {
+func (c engineCase) suite(tb testing.TB) hold.Suite {
 	tb.Helper()
 	crds, err := apiserver.Parse("crd.yaml", c.pair.crd(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return roundtrip.Suite{
+	return hold.Suite{
 		Kind: c.pair.kind(tb), Seed: 2, CRD: crds[0], Drops: c.drops, Stored: true, Walks: true, Forgeries: true,
 	}
 }

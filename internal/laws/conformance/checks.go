@@ -6,7 +6,9 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
+	"github.com/crdconvert/webhookd/internal/laws/shrink"
 )
 
 // A Check is one thing that is required of a webhook.
@@ -16,7 +18,7 @@ type Check struct {
 	// Requires says what is required, and Otherwise what happens to users of a webhook that fails.
 	Requires, Otherwise string
 
-	run func(ctx context.Context, r *run) (score roundtrip.Score, untested string, err error)
+	run func(ctx context.Context, r *run) (score hold.Score, untested string, err error)
 }
 
 // reviewCheck is the first of Checks. Without answers, no other check says anything.
@@ -71,23 +73,23 @@ func Checks() []Check {
 		},
 		{
 			"fragments", "an object without any of its parts converts, and comes back with nothing but defaults of its schema",
-			"server-side apply fails, or gives its manager fields that no user has set", law(roundtrip.LawFragments, ""),
+			"server-side apply fails, or gives its manager fields that no user has set", law(hold.LawFragments, ""),
 		},
 		{
 			"large numbers", "integers over 2^53 keep their value",
-			"the number is stored with another value", law(roundtrip.LawLargeNumbers, "the schemas have no integer that may be so large, or no object with it comes back whatever its size"),
+			"the number is stored with another value", law(hold.LawLargeNumbers, "the schemas have no integer that may be so large, or no object with it comes back whatever its size"),
 		},
 		{
 			"schema", "converted objects have the fields and types of their schema only",
-			"kube-apiserver drops the field, or refuses the next write", law(roundtrip.LawSchema, ""),
+			"kube-apiserver drops the field, or refuses the next write", law(hold.LawSchema, ""),
 		},
 		{
 			"round trip", "an object is the same after converting there and back",
-			"fields get lost, or appear, by a write at another version", law(roundtrip.LawRoundTrip, ""),
+			"fields get lost, or appear, by a write at another version", law(hold.LawRoundTrip, ""),
 		},
 		{
 			"edits", "an edit at one version outlives conversions to the others",
-			"the edit of a user is undone", law(roundtrip.LawEdits, "the round trip without edits fails"),
+			"the edit of a user is undone", law(hold.LawEdits, "the round trip without edits fails"),
 		},
 	}
 }
@@ -103,8 +105,8 @@ func Names() []string {
 }
 
 // law makes a check of a law. untested says why no object was held to it.
-func law(law roundtrip.Law, untested string) func(context.Context, *run) (roundtrip.Score, string, error) {
-	return func(ctx context.Context, r *run) (roundtrip.Score, string, error) {
+func law(law hold.Law, untested string) func(context.Context, *run) (hold.Score, string, error) {
+	return func(ctx context.Context, r *run) (hold.Score, string, error) {
 		score, err := r.scorer.Score(ctx, law, r.Objects)
 		if err == nil && score.Objects == 0 {
 			if untested == "" {
@@ -118,11 +120,11 @@ func law(law roundtrip.Law, untested string) func(context.Context, *run) (roundt
 
 // A single check looks at the answer for one object. It returns nil if all is well, and false if
 // another check has to say what is wrong.
-type single func(ctx context.Context, r *run, c call) (applies bool, v *roundtrip.ViolationError)
+type single func(ctx context.Context, r *run, c call) (applies bool, v *hold.ViolationError)
 
 // one makes a check of a single one. The first object that fails is made smaller.
-func one(test single) func(context.Context, *run) (roundtrip.Score, string, error) {
-	return func(ctx context.Context, r *run) (score roundtrip.Score, untested string, err error) {
+func one(test single) func(context.Context, *run) (hold.Score, string, error) {
+	return func(ctx context.Context, r *run) (score hold.Score, untested string, err error) {
 		err = r.each(ctx, func(c call) {
 			applies, v := test(ctx, r, c)
 			if v != nil && score.First == nil {
@@ -137,9 +139,12 @@ func one(test single) func(context.Context, *run) (roundtrip.Score, string, erro
 	}
 }
 
+// maxReviews bounds the objects that are tried to find a small one.
+const maxReviews = 1000
+
 // smallest returns the violation of the smallest object that fails a test.
-func (r *run) smallest(ctx context.Context, c call, v *roundtrip.ViolationError, test single) *roundtrip.ViolationError {
-	roundtrip.Smallest(ctx, c.object, func(object []byte) bool {
+func (r *run) smallest(ctx context.Context, c call, v *hold.ViolationError, test single) *hold.ViolationError {
+	shrink.Smallest(ctx, c.object, maxReviews, func(object []byte) bool {
 		_, again := test(ctx, r, call{c.index, c.from, c.to, object})
 		if again != nil {
 			v = again
@@ -150,7 +155,7 @@ func (r *run) smallest(ctx context.Context, c call, v *roundtrip.ViolationError,
 }
 
 // count adds an object to a score.
-func count(score *roundtrip.Score, applies bool, v *roundtrip.ViolationError) {
+func count(score *hold.Score, applies bool, v *hold.ViolationError) {
 	if v != nil {
 		score.Failed++
 		if score.First == nil {
@@ -162,7 +167,7 @@ func count(score *roundtrip.Score, applies bool, v *roundtrip.ViolationError) {
 	}
 }
 
-func checkReview(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func checkReview(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	answer, err := r.ask(ctx, "v1", c.to, c.object)
 	if err == nil {
 		_, err = answer.converted()
@@ -176,7 +181,7 @@ func checkReview(ctx context.Context, r *run, c call) (bool, *roundtrip.Violatio
 	return true, nil
 }
 
-func checkUID(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func checkUID(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	answer, err := r.ask(ctx, "v1", c.to, c.object)
 	switch {
 	case err != nil || answer.Response == nil:
@@ -187,7 +192,7 @@ func checkUID(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationEr
 	return true, nil
 }
 
-func checkVersion(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func checkVersion(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	text, err := r.convert(ctx, c.object, c.from, c.to)
 	if err != nil {
 		return false, nil //nolint:nilerr // the check of the review says so
@@ -199,7 +204,7 @@ func checkVersion(ctx context.Context, r *run, c call) (bool, *roundtrip.Violati
 	return true, nil
 }
 
-func checkMetadata(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func checkMetadata(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	text, err := r.convert(ctx, c.object, c.from, c.to)
 	if err != nil {
 		return false, nil //nolint:nilerr // the check of the review says so
@@ -215,7 +220,7 @@ func checkMetadata(ctx context.Context, r *run, c call) (bool, *roundtrip.Violat
 			return true, r.violation(c, "metadata.%s is %v, not %v", name, textOf(is[name]), textOf(was[name]))
 		}
 	}
-	if path := roundtrip.BadEntry(object); path != "" && roundtrip.BadEntry(read(c.object)) == "" {
+	if path := generate.BadEntry(object); path != "" && generate.BadEntry(read(c.object)) == "" {
 		return true, r.violation(c, "label or annotation that kube-apiserver refuses: %s", path)
 	}
 	return true, nil
@@ -230,7 +235,7 @@ func merged(a, b map[string]any) map[string]any {
 	return all
 }
 
-func checkRepeat(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func checkRepeat(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	first, err := r.convert(ctx, c.object, c.from, c.to)
 	if err != nil {
 		return false, nil //nolint:nilerr // the check of the review says so

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
@@ -21,7 +21,7 @@ type Suite struct {
 	// check takes.
 	Seed, Objects uint64
 	// Drops are the places that the webhook loses on purpose.
-	Drops []roundtrip.Drop
+	Drops []hold.Drop
 	// Progress, if set, is called before each check, with the number of checks that are done and of
 	// all that are made.
 	Progress func(check string, done, total int)
@@ -31,7 +31,7 @@ type Suite struct {
 type Result struct {
 	*Check
 
-	roundtrip.Score
+	hold.Score
 	// Untested says why there was nothing to check, "" if there was.
 	Untested string
 }
@@ -44,7 +44,7 @@ func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {
 	if r.scorer, err = s.scorer(r); err != nil {
 		return nil, err
 	}
-	if len(r.scorer.Versions()) < 2 {
+	if len(r.scorer.Versions) < 2 {
 		return nil, fmt.Errorf("CRD with one version, so nothing is ever converted: %s", s.CRD.Name)
 	}
 	if err := r.find(ctx); err != nil {
@@ -71,20 +71,20 @@ func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {
 type run struct {
 	Suite
 
-	scorer *roundtrip.Scorer
+	scorer *hold.Runner
 }
 
 // scorer makes objects of the CRD, and holds the webhook to laws.
-func (s *Suite) scorer(r *run) (*roundtrip.Scorer, error) {
-	return roundtrip.Suite{
+func (s *Suite) scorer(r *run) (*hold.Runner, error) {
+	return hold.Suite{
 		Kind: &converters.Kind{GroupKind: s.CRD.GroupKind(), Versions: s.CRD.VersionNames()}, Remote: r.convert,
 		CRD: s.CRD, Seed: s.Seed, Drops: s.Drops, Stored: true,
-	}.Scorer()
+	}.Prepare()
 }
 
 // find makes sure that there are objects and a webhook.
 func (r *run) find(ctx context.Context) error {
-	for _, version := range r.scorer.Versions() {
+	for _, version := range r.scorer.Versions {
 		for index := range max(r.Objects, 1) {
 			object := r.scorer.Object(version, index)
 			if object == nil {
@@ -102,13 +102,13 @@ func (r *run) find(ctx context.Context) error {
 
 // others are the versions except one.
 func (r *run) others(version string) []string {
-	return slices.DeleteFunc(slices.Clone(r.scorer.Versions()), func(v string) bool { return v == version })
+	return slices.DeleteFunc(slices.Clone(r.scorer.Versions), func(v string) bool { return v == version })
 }
 
 // each calls test with the random objects of all versions, each with one version to convert it to.
 func (r *run) each(ctx context.Context, test func(c call)) error {
 	for index := range r.Objects {
-		for _, from := range r.scorer.Versions() {
+		for _, from := range r.scorer.Versions {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -129,6 +129,6 @@ type call struct {
 }
 
 // violation says what is wrong with the answer to a call.
-func (r *run) violation(c call, format string, args ...any) *roundtrip.ViolationError {
-	return &roundtrip.ViolationError{From: c.from, To: c.to, Problem: fmt.Sprintf(format, args...), Object: c.object, Seed: r.Seed, Index: c.index}
+func (r *run) violation(c call, format string, args ...any) *hold.ViolationError {
+	return &hold.ViolationError{From: c.from, To: c.to, Problem: fmt.Sprintf(format, args...), Object: c.object, Seed: r.Seed, Index: c.index}
 }

@@ -4,16 +4,16 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
-func checkEmpty(ctx context.Context, r *run) (score roundtrip.Score, _ string, err error) {
-	for _, to := range r.scorer.Versions() {
+func checkEmpty(ctx context.Context, r *run) (score hold.Score, _ string, err error) {
+	for _, to := range r.scorer.Versions {
 		answer, err := r.ask(ctx, "v1", to)
 		if err == nil {
 			_, err = answer.converted()
 		}
-		var v *roundtrip.ViolationError
+		var v *hold.ViolationError
 		if err != nil {
 			v = r.violation(call{to: to}, "%v", err)
 		}
@@ -22,7 +22,7 @@ func checkEmpty(ctx context.Context, r *run) (score roundtrip.Score, _ string, e
 	return score, "", ctx.Err()
 }
 
-func checkV1beta1(ctx context.Context, r *run) (score roundtrip.Score, untested string, err error) {
+func checkV1beta1(ctx context.Context, r *run) (score hold.Score, untested string, err error) {
 	err = r.each(ctx, func(c call) {
 		if untested != "" {
 			return
@@ -38,7 +38,7 @@ func checkV1beta1(ctx context.Context, r *run) (score roundtrip.Score, untested 
 			untested = fmt.Sprintf("refused, so name only v1 in conversionReviewVersions: %v", err)
 			return
 		}
-		var v *roundtrip.ViolationError
+		var v *hold.ViolationError
 		switch want := group + "/v1beta1"; {
 		case err != nil:
 			v = r.violation(c, "%v", err)
@@ -61,7 +61,7 @@ func (r *run) converts(ctx context.Context, c call) bool {
 // unknown is a version of ConversionReview that does not exist.
 const unknown = "v99"
 
-func checkUnknown(ctx context.Context, r *run) (score roundtrip.Score, _ string, err error) {
+func checkUnknown(ctx context.Context, r *run) (score hold.Score, _ string, err error) {
 	err = r.each(ctx, func(c call) {
 		if score.Objects > 0 {
 			return
@@ -78,7 +78,7 @@ func checkUnknown(ctx context.Context, r *run) (score roundtrip.Score, _ string,
 	return score, "", err
 }
 
-func refusesUnknown(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func refusesUnknown(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	if !r.converts(ctx, c) {
 		return false, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
 // most is how many objects a review has at most, and how many reviews are posted at the same time.
@@ -16,7 +16,7 @@ const most = 8
 // batches calls test with several objects of one version, or of all but the one they are converted
 // to, which have different names.
 func (r *run) batches(ctx context.Context, mixed bool, test func(calls []call)) error {
-	versions := r.scorer.Versions()
+	versions := r.scorer.Versions
 	for batch := uint64(0); batch*most < r.Objects; batch++ {
 		for _, to := range versions {
 			froms := r.others(to)
@@ -71,7 +71,7 @@ func (r *run) alone(ctx context.Context, calls []call) (good []call, objects []m
 }
 
 // together holds the answer to a review of several objects to those for each of them.
-func (r *run) together(ctx context.Context, mixed bool) (score roundtrip.Score, err error) {
+func (r *run) together(ctx context.Context, mixed bool) (score hold.Score, err error) {
 	err = r.batches(ctx, mixed, func(calls []call) {
 		calls, want := r.alone(ctx, calls)
 		if len(calls) < 2 {
@@ -101,7 +101,7 @@ func (r *run) together(ctx context.Context, mixed bool) (score roundtrip.Score, 
 	return score, err
 }
 
-func checkOrder(ctx context.Context, r *run) (roundtrip.Score, string, error) {
+func checkOrder(ctx context.Context, r *run) (hold.Score, string, error) {
 	score, err := r.together(ctx, false)
 	if score.Objects == 0 {
 		return score, "no object is converted by itself", err
@@ -109,9 +109,9 @@ func checkOrder(ctx context.Context, r *run) (roundtrip.Score, string, error) {
 	return score, "", err
 }
 
-func checkMixed(ctx context.Context, r *run) (roundtrip.Score, string, error) {
-	if len(r.scorer.Versions()) < 3 {
-		return roundtrip.Score{}, "the CRD has two versions, and kube-apiserver sends no object that is at the desired one", nil
+func checkMixed(ctx context.Context, r *run) (hold.Score, string, error) {
+	if len(r.scorer.Versions) < 3 {
+		return hold.Score{}, "the CRD has two versions, and kube-apiserver sends no object that is at the desired one", nil
 	}
 	score, err := r.together(ctx, true)
 	if score.Objects == 0 {
@@ -120,10 +120,10 @@ func checkMixed(ctx context.Context, r *run) (roundtrip.Score, string, error) {
 	return score, "", err
 }
 
-func checkConcurrency(ctx context.Context, r *run) (score roundtrip.Score, untested string, err error) {
+func checkConcurrency(ctx context.Context, r *run) (score hold.Score, untested string, err error) {
 	err = r.batches(ctx, false, func(calls []call) {
 		calls, want := r.alone(ctx, calls)
-		problems := make([]*roundtrip.ViolationError, len(calls))
+		problems := make([]*hold.ViolationError, len(calls))
 		var group sync.WaitGroup
 		for i, c := range calls {
 			group.Go(func() { problems[i] = r.atOnce(ctx, c, want[i]) })
@@ -140,7 +140,7 @@ func checkConcurrency(ctx context.Context, r *run) (score roundtrip.Score, untes
 }
 
 // atOnce converts an object a few times, while others do the same.
-func (r *run) atOnce(ctx context.Context, c call, want map[string]any) *roundtrip.ViolationError {
+func (r *run) atOnce(ctx context.Context, c call, want map[string]any) *hold.ViolationError {
 	for range 3 {
 		text, err := r.convert(ctx, c.object, c.from, c.to)
 		if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
 // Rules are what the rules of a kind say about the laws. It is empty for a compiled-in kind. It is
@@ -18,8 +19,8 @@ type Rules struct {
 	Conversion *syntax.Conversion
 	// Hints are values worth trying in each version, Drops what the rules drop on purpose, and
 	// MayBeAbsent reports what a valid object may lack after a conversion.
-	Hints       map[string]roundtrip.Hints
-	Drops       []roundtrip.Drop
+	Hints       map[string]generate.Hints
+	Drops       []hold.Drop
 	MayBeAbsent func(from, to, path string) bool
 
 	directions []check.Direction

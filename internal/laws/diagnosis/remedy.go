@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
 // Explain returns what makes the difference of a violation, and what to write, in a line each. They
 // are empty if nothing is known.
-func (c *Rules) Explain(v *roundtrip.ViolationError) (why, remedy string) {
+func (c *Rules) Explain(v *hold.ViolationError) (why, remedy string) {
 	switch {
 	case v.Default != nil:
 		why = fmt.Sprintf("%s %s has the default %s, which the API server fills in when it stores the object there",
@@ -33,7 +33,7 @@ func (c *Rules) Explain(v *roundtrip.ViolationError) (why, remedy string) {
 }
 
 // converterRemedy says what the author of a converter in Go can do about a law.
-func converterRemedy(v *roundtrip.ViolationError) string {
+func converterRemedy(v *hold.ViolationError) string {
 	law, _, _ := strings.Cut(v.Law, " ")
 	return map[string]string{
 		"L1":       "wrap the converter in conversion.Lossless, which keeps what it loses",

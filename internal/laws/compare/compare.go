@@ -1,0 +1,283 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
+	"github.com/crdconvert/webhookd/internal/laws/shrink"
+	"github.com/crdconvert/webhookd/internal/laws/tree"
+)
+
+// An Verdict says how two converters of a kind differ on an object.
+type Verdict string
+
+// The verdicts, in the order in which they are listed.
+const (
+	OursFails   Verdict = "ours fails"
+	TheirsFails Verdict = "theirs fails"
+	// OursLoses and TheirsLoses: what comes back differs from the object, and by the other
+	// converter it does not.
+	OursLoses   Verdict = "ours loses"
+	TheirsLoses Verdict = "theirs loses"
+	// Differs: the converted objects differ.
+	Differs Verdict = "ours differs"
+	// BothLose: what comes back differs from the object by either converter. It is no difference
+	// between the two.
+	BothLose Verdict = "both differ from the source"
+)
+
+// A Place is where and how two converters differ.
+type Place struct {
+	Verdict  Verdict
+	From, To string
+	// Path is a path of the version At, with [] for elements and {} for the entries of maps. It is
+	// empty if a conversion fails.
+	At, Path string
+}
+
+// A Disagreement is a place, and how many objects differ there.
+type Disagreement struct {
+	Place
+
+	Objects uint64
+	// Name is that of the first object, as its caller names it. Object is the object itself, made
+	// smaller if the comparison shows values. Source, Theirs and Ours are the JSON texts of what is
+	// there, "" if absent, or the messages of failures.
+	Name                 string
+	Object               []byte
+	Source, Theirs, Ours string
+}
+
+// shrinkTime bounds how long one object is made smaller: a live object may be large, and a webhook
+// slow.
+const shrinkTime = 5 * time.Second
+
+// A Comparison converts the same objects by two converters of one kind, theirs and ours. It is safe
+// for concurrent use.
+type Comparison struct {
+	// Values says that Disagreements have values and small objects.
+	Values bool
+
+	theirs, ours *hold.Resource
+	seed         uint64
+	generators   map[string]*generate.Generator
+
+	lock    sync.Mutex
+	found   map[Place]*Disagreement
+	objects uint64
+	differ  uint64
+}
+
+// Compare prepares a comparison. Both need the same schemas, of which random objects are made with
+// hints by version and a seed.
+func Compare(theirs, ours *hold.Resource, hints map[string]generate.Hints, seed uint64) (*Comparison, error) {
+	c := &Comparison{theirs: theirs, ours: ours, seed: seed, generators: map[string]*generate.Generator{}, found: map[Place]*Disagreement{}}
+	var problems []error
+	for _, version := range ours.Versions {
+		g, err := generate.NewGenerator(ours.Schema(version), hints[version])
+		c.generators[version], problems = g, append(problems, err)
+	}
+	return c, errors.Join(problems...)
+}
+
+// Versions returns the versions of the objects.
+func (c *Comparison) Versions() []string { return c.ours.Versions }
+
+// Object returns the random object of a version and an index, always the same, or nil if chance
+// makes none that is valid.
+func (c *Comparison) Object(version string, index uint64) []byte {
+	return c.generators[version].Object(c.seed, index)
+}
+
+// Add compares an object in all directions.
+func (c *Comparison) Add(ctx context.Context, name string, object []byte) {
+	places := c.compare(ctx, object)
+	if ctx.Err() != nil {
+		return
+	}
+	c.lock.Lock()
+	c.objects++
+	var first []*Disagreement
+	if slices.ContainsFunc(slices.Collect(maps.Keys(places)), func(p Place) bool { return p.Verdict != BothLose }) {
+		c.differ++
+	}
+	for place, d := range places {
+		known := c.found[place]
+		if known == nil {
+			d.Name, d.Object = name, object
+			c.found[place], known = d, d
+			first = append(first, d)
+		}
+		known.Objects++
+	}
+	c.lock.Unlock()
+	if c.Values {
+		for _, d := range first {
+			c.shrink(ctx, d)
+		}
+	}
+}
+
+// shrink makes the object of a difference smaller.
+func (c *Comparison) shrink(ctx context.Context, d *Disagreement) {
+	ctx, cancel := context.WithTimeout(ctx, shrinkTime)
+	defer cancel()
+	c.lock.Lock()
+	smallest := *d
+	c.lock.Unlock()
+	smallest.Object = shrink.Smallest(ctx, smallest.Object, shrink.MaxRemote, func(object []byte) bool {
+		if version, err := tree.VersionOf(object); err != nil || version != smallest.From {
+			return false
+		}
+		again := c.compare(ctx, object)[smallest.Place]
+		if again != nil {
+			smallest.Source, smallest.Theirs, smallest.Ours = again.Source, again.Theirs, again.Ours
+		}
+		return again != nil
+	})
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	smallest.Objects = d.Objects
+	*d = smallest
+}
+
+// Disagreements returns what was found, and how many of how many objects differ.
+func (c *Comparison) Disagreements() (found []Disagreement, differ, objects uint64) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	order := []Verdict{OursFails, TheirsFails, OursLoses, TheirsLoses, Differs, BothLose}
+	for _, d := range c.found {
+		found = append(found, *d)
+	}
+	slices.SortFunc(found, func(a, b Disagreement) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict)),
+			cmp.Compare(b.Objects, a.Objects), strings.Compare(a.From, b.From), strings.Compare(a.To, b.To), strings.Compare(a.Path, b.Path))
+	})
+	return found, c.differ, c.objects
+}
+
+// compare returns how the conversions of an object differ, by place.
+func (c *Comparison) compare(ctx context.Context, object []byte) map[Place]*Disagreement {
+	found := map[Place]*Disagreement{}
+	from, err := tree.VersionOf(object)
+	if err != nil {
+		return found
+	}
+	for _, to := range c.ours.Versions {
+		if to != from {
+			c.direction(ctx, object, Place{From: from, To: to}, found)
+		}
+	}
+	return found
+}
+
+// direction compares an object in one direction.
+func (c *Comparison) direction(ctx context.Context, object []byte, at Place, found map[Place]*Disagreement) {
+	theirs, theirErr := c.theirs.Convert(ctx, object, at.From, at.To)
+	ours, ourErr := c.ours.Convert(ctx, object, at.From, at.To)
+	if c.fails(at, theirErr, ourErr, found) {
+		return
+	}
+	source := c.ours.Read(object)
+	shown := shownOf(source)
+	there := [2]map[string]any{
+		c.ours.Undropped(shown(c.theirs.View(at.To, theirs)), at.To, at.From), c.ours.Undropped(shown(c.ours.View(at.To, ours)), at.To, at.From),
+	}
+	var all []Difference
+	differ(c.ours.Schema(at.To).Root, there[0], there[1], "", &all)
+	for _, diff := range all {
+		d := &Disagreement{Place: at, Theirs: diff.Was, Ours: diff.Is}
+		d.Verdict, d.At, d.Path = Differs, at.To, diff.Path
+		add(found, d)
+	}
+	was := c.ours.Undropped(shown(c.ours.View(at.From, object)), at.From, at.To)
+	back := [2]map[string]any{}
+	for i, s := range []*hold.Resource{c.theirs, c.ours} {
+		text, err := s.Convert(ctx, tree.Encode(s.View(at.To, [][]byte{theirs, ours}[i])), at.To, at.From)
+		if err != nil {
+			verdict := []Verdict{TheirsFails, OursFails}[i]
+			add(found, &Disagreement{Place: Place{Verdict: verdict, From: at.To, To: at.From}, Theirs: err.Error()})
+			return
+		}
+		back[i] = c.ours.Undropped(shown(s.View(at.From, text)), at.From, at.To)
+	}
+	c.losses(at, was, back[0], back[1], found)
+}
+
+// fails reports a conversion that fails, by one converter or by both. Both may refuse an object.
+func (c *Comparison) fails(at Place, theirs, ours error, found map[Place]*Disagreement) bool {
+	switch {
+	case theirs != nil && ours != nil:
+	case theirs != nil:
+		at.Verdict = TheirsFails
+		add(found, &Disagreement{Place: at, Theirs: theirs.Error()})
+	case ours != nil:
+		at.Verdict = OursFails
+		add(found, &Disagreement{Place: at, Ours: ours.Error()})
+	default:
+		return false
+	}
+	return true
+}
+
+// losses compares what came back of an object.
+func (c *Comparison) losses(at Place, was, theirs, ours map[string]any, found map[Place]*Disagreement) {
+	root := c.ours.Schema(at.From).Root
+	var theirLosses, ourLosses []Difference
+	differ(root, was, theirs, "", &theirLosses)
+	differ(root, was, ours, "", &ourLosses)
+	at.At = at.From
+	for _, loss := range ourLosses {
+		d := &Disagreement{Place: at, Source: loss.Was, Theirs: loss.Was, Ours: loss.Is}
+		d.Verdict, d.Path = OursLoses, loss.Path
+		if i := slices.IndexFunc(theirLosses, func(l Difference) bool { return l.Path == loss.Path }); i >= 0 {
+			d.Verdict, d.Theirs = BothLose, theirLosses[i].Is
+		}
+		add(found, d)
+	}
+	for _, loss := range theirLosses {
+		if !slices.ContainsFunc(ourLosses, func(l Difference) bool { return l.Path == loss.Path }) {
+			d := &Disagreement{Place: at, Source: loss.Was, Theirs: loss.Is, Ours: loss.Was}
+			d.Verdict, d.Path = TheirsLoses, loss.Path
+			add(found, d)
+		}
+	}
+}
+
+// add adds a difference, unless there is one of the same place.
+func add(found map[Place]*Disagreement, d *Disagreement) {
+	if found[d.Place] == nil {
+		found[d.Place] = d
+	}
+}
+
+// shownOf returns a function that removes labels and annotations that an object did not have: what
+// a converter keeps there is its own matter.
+func shownOf(source map[string]any) func(map[string]any) map[string]any {
+	names := map[string]map[string]bool{}
+	for _, in := range []string{"labels", "annotations"} {
+		names[in] = map[string]bool{}
+		entries, _ := tree.At(source, "metadata", in).(map[string]any)
+		for name := range entries {
+			names[in][name] = !keep.IsOwn(name)
+		}
+	}
+	return func(object map[string]any) map[string]any {
+		for in, known := range names {
+			entries, _ := tree.At(object, "metadata", in).(map[string]any)
+			maps.DeleteFunc(entries, func(name string, _ any) bool { return !known[name] })
+		}
+		delete(object, "apiVersion")
+		return tree.Tidy(object)
+	}
+}

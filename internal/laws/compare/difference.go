@@ -1,0 +1,45 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/laws/tree"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+)
+
+// A Difference is a place with another value than before. The path is as conversion rules write it,
+// so it has no index and no key of a map. Was and Is are JSON, empty if absent.
+type Difference struct{ Path, Was, Is string }
+
+// differ adds the places at which two values differ: the outermost ones that only one of them has,
+// and the innermost ones that both have.
+func differ(n *crdschema.Node, was, is any, path string, all *[]Difference) {
+	if tree.Equal(was, is) {
+		return
+	}
+	x, okX := was.(map[string]any)
+	y, okY := is.(map[string]any)
+	if okX && okY {
+		for _, name := range tree.Names(x, y) {
+			step, next := jsondoc.FormatPath(name), n.Property(name)
+			if next == nil && n.Values() != nil {
+				step, next = "{}", n.Values()
+			}
+			differ(next, tree.At(x, name), tree.At(y, name), path+step, all)
+		}
+		return
+	}
+	l, okL := was.([]any)
+	m, okM := is.([]any)
+	if okL && okM && len(l) == len(m) {
+		for i := range l {
+			differ(n.Items(), l[i], m[i], path+"[]", all)
+		}
+		return
+	}
+	d := Difference{path, tree.Text(was), tree.Text(is)}
+	if !slices.Contains(*all, d) {
+		*all = append(*all, d)
+	}
+}

@@ -1,0 +1,192 @@
+package generate
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+)
+
+// RefusalsOf returns what a schema has against an object, each once.
+func RefusalsOf(v *crdschema.Version, object map[string]any) []Refusal {
+	errs := v.Validate(object)
+	if len(errs) == 0 {
+		return nil
+	}
+	all := Refusals{}
+	all.Add(ReasonsOf(v, errs))
+	return all.Sorted()
+}
+
+// A Refusal is one thing that a version's schema has against objects, and how many of them.
+type Refusal struct {
+	// Path is the place in the version, as conversion rules write paths. Reason is what the API
+	// server says, in short and without the value.
+	Path, Reason string
+	Objects      uint64
+}
+
+// Refusals count objects by path and reason.
+type Refusals map[[2]string]uint64
+
+// Add counts one object, which a version refuses for some reasons.
+func (c Refusals) Add(reasons map[[2]string]bool) {
+	for r := range reasons {
+		c[r]++
+	}
+}
+
+// Sorted returns the refusals, the most frequent first.
+func (c Refusals) Sorted() []Refusal {
+	all := make([]Refusal, 0, len(c))
+	for r := range maps.Keys(c) {
+		all = append(all, Refusal{r[0], r[1], c[r]})
+	}
+	slices.SortFunc(all, func(a, b Refusal) int {
+		return cmp.Or(cmp.Compare(b.Objects, a.Objects), strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
+	})
+	return all
+}
+
+// ReasonsOf returns the distinct places and reasons of the API server's errors about an object.
+func ReasonsOf(v *crdschema.Version, errs field.ErrorList) map[[2]string]bool {
+	reasons := make(map[[2]string]bool, len(errs))
+	for _, err := range errs {
+		reasons[reasonOf(v, err)] = true
+	}
+	return reasons
+}
+
+// Errors without a path have it in their text: that of an integer for which its format has no room,
+// and that of a branch (oneOf, anyOf, allOf, not).
+var (
+	checkedNumber = regexp.MustCompile(`^Checked value (must be .+) in (\S+)$`)
+	wrongBranch   = regexp.MustCompile(`^"([^"]+)" must`)
+)
+
+func reasonOf(v *crdschema.Version, err *field.Error) [2]string {
+	if m := checkedNumber.FindStringSubmatch(err.Detail); m != nil {
+		path, _ := SchemaPath(v.Root, m[2])
+		return [2]string{path, m[1]}
+	}
+	path, n := SchemaPath(v.Root, err.Field)
+	if m := wrongBranch.FindStringSubmatch(err.Detail); m != nil && path == "." {
+		path, n = SchemaPath(v.Root, m[1])
+	}
+	return [2]string{path, describe(n, err)}
+}
+
+func placeAt(v *crdschema.Version, path string) *crdschema.Node {
+	_, n := SchemaPath(v.Root, path)
+	return n
+}
+
+// maxReason bounds the text of a reason: patterns and enums may be long.
+const maxReason = 120
+
+// placeOf matches the object's path at the start of what the API server's validation says.
+var placeOf = regexp.MustCompile(`^("[^"]*"|\S*) (in body )?(must|should|can't|shouldn't)`)
+
+// quotedValue matches the value at the end of what the API server says of one of another type.
+var quotedValue = regexp.MustCompile(`(?s)^(must be of type \S+): ".*"$`)
+
+// describe returns an error of the API server without the value and the path.
+func describe(n *crdschema.Node, err *field.Error) string {
+	text := quotedValue.ReplaceAllString(placeOf.ReplaceAllString(err.Detail, "$3"), "$1")
+	switch {
+	case brokenRule(n, err) != "":
+		text = "validation rule: " + brokenRule(n, err)
+	case text == "":
+		text = strings.ToLower(err.Type.String())
+	}
+	if runes := []rune(text); len(runes) > maxReason {
+		text = string(runes[:maxReason]) + "…"
+	}
+	return strings.ReplaceAll(text, "\n", " ")
+}
+
+// brokenRule returns the validation rule of a place (x-kubernetes-validations) that an error is
+// about: its message, or the rule if that is computed. It returns "" for other errors.
+func brokenRule(n *crdschema.Node, err *field.Error) string {
+	if n == nil {
+		return ""
+	}
+	computed := ""
+	for _, rule := range n.Structural().XValidations {
+		switch {
+		case rule.Message != "" && rule.Message == err.Detail, strings.HasPrefix(err.Detail, "failed rule: "+rule.Rule):
+			return strings.TrimPrefix(err.Detail, "failed rule: ")
+		case rule.MessageExpression != "":
+			computed = strings.TrimSpace(rule.Rule)
+		}
+	}
+	if err.Type == field.ErrorTypeInvalid && !placeOf.MatchString(err.Detail) {
+		return computed
+	}
+	return ""
+}
+
+// SchemaPath returns a path of the API server's messages (a.b[0].c[key]) as conversion rules write
+// paths, and its place. What the schema does not know stays as it is.
+func SchemaPath(n *crdschema.Node, path string) (string, *crdschema.Node) {
+	var text strings.Builder
+	path = "." + strings.TrimPrefix(strings.TrimSuffix(path, "<nil>"), ".")
+	for path != "" && path != "." {
+		step, next, rest := schemaStep(n, path)
+		text.WriteString(step)
+		if path = rest; next == nil {
+			return text.String() + rest, nil
+		}
+		n = next
+	}
+	return cmp.Or(text.String(), "."), n
+}
+
+// schemaStep takes the first step of a path. Names with dots are not quoted there: the longest name
+// that the schema has is the one, and a key of a map is the whole rest if its values have no parts.
+func schemaStep(n *crdschema.Node, path string) (step string, next *crdschema.Node, rest string) {
+	if n.Values().Scalar() {
+		return "{}", n.Values(), ""
+	}
+	if path[0] == '[' {
+		end := strings.IndexByte(path, ']') + 1
+		if end == 0 {
+			return path, nil, ""
+		}
+		name := path[1 : end-1]
+		switch {
+		case n.Items() != nil:
+			return "[]", n.Items(), path[end:]
+		case n.Values() != nil:
+			return "{}", n.Values(), path[end:]
+		}
+		return jsondoc.FormatPath(name), n.Property(name), path[end:]
+	}
+	path = path[1:]
+	found := ""
+	for _, name := range n.Properties() {
+		if after, is := strings.CutPrefix(path, name); is && (after == "" || after[0] == '.' || after[0] == '[') && len(name) > len(found) {
+			found = name
+		}
+	}
+	if found != "" {
+		return jsondoc.FormatPath(found), n.Property(found), path[len(found):]
+	}
+	end := strings.IndexAny(path, ".[")
+	if end < 0 {
+		end = len(path)
+	}
+	if n.Items() != nil && strings.Trim(path[:end], "0123456789") == "" {
+		return "[]", n.Items(), path[end:]
+	}
+	if n.Values() != nil {
+		return "{}", n.Values(), path[end:]
+	}
+	return jsondoc.FormatPath(path[:end]), nil, path[end:]
+}

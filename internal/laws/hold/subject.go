@@ -1,0 +1,203 @@
+package hold
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/tree"
+)
+
+// class says which laws apply to an object.
+type class int
+
+const (
+	// whole objects are what the API server stores: pruned and valid. Without schemas, all are.
+	whole class = iota
+	// partial ones lack a field that is required.
+	partial
+	// wild ones are the others: with nulls or unknown fields. They only have to convert.
+	wild
+)
+
+// A subject is one object that is held to the laws.
+type subject struct {
+	*Runner
+	ctx     context.Context //nolint:containedctx // lives as long as one call
+	object  []byte
+	version string
+	class   class
+	// refused says that the API server does not accept its labels or annotations.
+	refused bool
+	// keeps says that the object came with kept values.
+	keeps bool
+	// foreign says that these are not its own: the API server might not store what they have.
+	foreign bool
+	// state is what the API server would make of the object, without kept values.
+	state map[string]any
+	// filled are the places that the defaults of its version filled in there.
+	filled [][]any
+	// there is what the object was converted to, by version.
+	there map[string][]byte
+}
+
+// subject returns a violation for a text that is not an object of the kind.
+func (s *Runner) subject(ctx context.Context, object []byte) (*subject, *ViolationError) {
+	t := &subject{Runner: s, ctx: ctx, object: object, there: make(map[string][]byte, 2)}
+	var err error
+	if t.version, err = tree.VersionOf(object); err == nil && s.CRD != nil && s.Schema(t.version) == nil {
+		err = fmt.Errorf("version that the CRD does not have, add its schema: %s", t.version)
+	}
+	if err != nil {
+		return nil, t.violation(lawTotal, "", "%v", err)
+	}
+	source := s.Read(object)
+	t.refused = generate.BadEntry(source) != ""
+	t.state = tree.Copy(source)
+	if schema := s.Schema(t.version); schema != nil {
+		schema.Prune(t.state)
+		if !tree.Equal(t.state, source) {
+			t.class = wild
+		}
+		pruned := tree.Copy(t.state)
+		schema.Default(t.state)
+		t.filled = tree.Added(pruned, t.state, nil, nil)
+		meta, _ := source["metadata"].(map[string]any)
+		if t.refused || overwritten(source, t.state) || isNull(source, "metadata") || isNull(meta, "uid") {
+			t.class = wild
+		}
+		if t.class == whole {
+			t.class = classOf(schema.Validate(t.state))
+		}
+	}
+	t.keeps = len(tree.Kept(t.state, "")) > 0
+	s.Visible(t.state)
+	return t, nil
+}
+
+// isNull reports whether a member of an object is null.
+func isNull(object map[string]any, name string) bool {
+	value, has := object[name]
+	return has && value == nil
+}
+
+// overwritten reports whether defaults took the place of nulls.
+func overwritten(source, state map[string]any) bool {
+	return slices.ContainsFunc(tree.Parts(source), func(p tree.Part) bool { return p.Value == nil && tree.At(state, p.Path...) != nil })
+}
+
+func classOf(problems field.ErrorList) class {
+	found := whole
+	for _, problem := range problems {
+		if found = partial; problem.Type != field.ErrorTypeRequired {
+			return wild
+		}
+	}
+	return found
+}
+
+// fails is L7 for a conversion that fails. If the kept values do not fit into annotations, the
+// conversion may fail, and no other law applies to the object.
+func (t *subject) fails(to string, err error, format string, args ...any) *ViolationError {
+	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+		t.class = wild
+		return nil
+	}
+	return t.violation(lawTotal, to, format, args...)
+}
+
+func (t *subject) violation(law, to, format string, args ...any) *ViolationError {
+	return &ViolationError{Law: law, From: t.version, To: to, Problem: fmt.Sprintf(format, args...), Object: t.object, Seed: t.Seed}
+}
+
+// convert converts an object as the API server sends it: what it has stored has a uid, a fragment
+// may have none.
+func (t *subject) convert(ctx context.Context, object []byte, from, to string) ([]byte, error) {
+	return t.withUID(object, func(object []byte) ([]byte, error) { return t.Convert(ctx, object, from, to) })
+}
+
+// withUID calls convert with the object, which has a uid if it could have been stored. The result
+// has none that the object had not.
+func (t *subject) withUID(object []byte, convert func([]byte) ([]byte, error)) ([]byte, error) {
+	if t.class == wild || t.Schema(t.version) == nil {
+		return convert(object)
+	}
+	return withUID(object, convert)
+}
+
+func withUID(object []byte, convert func([]byte) ([]byte, error)) ([]byte, error) {
+	obj, err := jsondoc.ParseObject(object)
+	if err != nil {
+		return convert(object)
+	}
+	meta, err := obj.Get("metadata")
+	if err != nil || meta != nil && meta.Kind() != jsondoc.Map {
+		return convert(object)
+	}
+	if uid, err := obj.Get("metadata", "uid"); err != nil || uid != nil {
+		return convert(object)
+	}
+	if err := obj.Set(jsondoc.StringValue("u"), "metadata", "uid"); err != nil {
+		return nil, err
+	}
+	result, err := convert(obj.Text())
+	if err != nil {
+		return nil, err
+	}
+	there, err := jsondoc.ParseObject(result)
+	if err != nil {
+		return result, nil //nolint:nilerr // a law finds that
+	}
+	err = there.Remove("metadata", "uid")
+	if left, _ := there.Get("metadata"); err == nil && meta == nil && left.Kind() == jsondoc.Map && left.Len() == 0 {
+		err = there.Remove("metadata")
+	}
+	return there.Text(), err
+}
+
+// check holds the object to all laws in all directions.
+func (t *subject) check() *ViolationError {
+	v := t.identity()
+	for _, to := range t.Others(t.version) {
+		if v == nil {
+			v = t.direction(to)
+		}
+	}
+	return v
+}
+
+// direction holds the object to the laws of its conversion to one version.
+func (t *subject) direction(to string) *ViolationError {
+	source := bytes.Clone(t.object)
+	there, err := t.convert(t.ctx, t.object, t.version, to)
+	if err != nil {
+		return t.fails(to, err, "%v", err)
+	}
+	if !bytes.Equal(source, t.object) {
+		return t.violation(lawSource, t.version, "the converter wrote into its source text")
+	}
+	again, err := t.convert(t.ctx, t.object, t.version, to)
+	if err != nil || !bytes.Equal(there, again) {
+		return t.violation(lawDeterministic, to, "got %s, then %s (%v)", there, again, err)
+	}
+	t.there[to] = there
+	if v := t.metadata(to, there); v != nil {
+		return v
+	}
+	result := t.Read(there)
+	if path := generate.BadEntry(result); path != "" && !t.refused && t.class != wild {
+		return t.violation(lawMetadata, to, "the API server refuses the whole answer for %s: %s", path, there)
+	}
+	if v := t.returns(to, there); v != nil || t.class == wild {
+		return v
+	}
+	return cmp.Or(t.pruned(to, result), t.overHub(to, result), t.blind(to, result), t.like(to, there))
+}
