@@ -150,7 +150,7 @@ func (s *liveSums) add(name string, found *compare.Examination, err error) {
 		s.outcome(name, &found.Outcomes[i], len(found.Refused) > 0)
 	}
 	if v := found.Broken; v != nil {
-		key := liveKey{code: liveLaw, to: otherThan(found.Version, v.To, v.From), at: v.At, path: diagnosis.AnyElement(v.Path), reason: v.Law}
+		key := liveKey{code: liveLaw, to: otherThan(found.Version, v.To, v.From), at: v.At, path: diagnosis.AnyElement(v.Path), reason: string(v.Law)}
 		sum := s.count(name, key, func() string { return wasIs(&compare.Difference{Was: v.Was, Is: v.Is}) })
 		_, sum.hint = s.cause.Explain(v)
 	}

@@ -109,7 +109,7 @@ func violationOf(v *hold.ViolationError) *Violation {
 		text = v.Object
 	}
 	out := &Violation{
-		Law: v.Law, From: v.From, To: v.To, Problem: v.Problem, Path: v.Path, At: v.At, Was: cmp.Or(v.Was, "absent"), Is: cmp.Or(v.Is, "absent"),
+		Law: string(v.Law), From: v.From, To: v.To, Problem: v.Problem, Path: v.Path, At: v.At, Was: cmp.Or(v.Was, "absent"), Is: cmp.Or(v.Is, "absent"),
 		Steps: v.Steps(), Object: string(text),
 	}
 	if v.Walk != nil {

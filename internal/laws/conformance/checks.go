@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -40,7 +41,7 @@ func Checks() []Check {
 			"kube-apiserver refuses the answer", one(checkVersion),
 		},
 		{
-			"metadata", "of metadata only labels and annotations change, and stay valid",
+			"metadata", hold.RowOf(hold.Metadata).Says,
 			"kube-apiserver refuses the answer if name, namespace, uid, a label or an annotation is wrong, and ignores the other changes", one(checkMetadata),
 		},
 		{
@@ -63,34 +64,12 @@ func Checks() []Check {
 			"unknown review version", "a version of reviews that does not exist is answered with an HTTP error or Failed",
 			"a later version of the API is answered in words that it does not have", checkUnknown,
 		},
-		{
-			"repeat", "the same review always has the same answer",
-			"server-side apply finds conflicts and changes where there are none", one(checkRepeat),
-		},
+		law(hold.Deterministic),
 		{
 			"concurrency", "reviews at the same time are answered as one by one",
 			"an object is stored with the fields of another one, or fails now and then", checkConcurrency,
 		},
-		{
-			"fragments", "an object without any of its parts converts, and comes back with nothing but defaults of its schema",
-			"server-side apply fails, or gives its manager fields that no user has set", law(hold.LawFragments, ""),
-		},
-		{
-			"large numbers", "integers over 2^53 keep their value",
-			"the number is stored with another value", law(hold.LawLargeNumbers, "the schemas have no integer that may be so large, or no object with it comes back whatever its size"),
-		},
-		{
-			"schema", "converted objects have the fields and types of their schema only",
-			"kube-apiserver drops the field, or refuses the next write", law(hold.LawSchema, ""),
-		},
-		{
-			"round trip", "an object is the same after converting there and back",
-			"fields get lost, or appear, by a write at another version", law(hold.LawRoundTrip, ""),
-		},
-		{
-			"edits", "an edit at one version outlives conversions to the others",
-			"the edit of a user is undone", law(hold.LawEdits, "the round trip without edits fails"),
-		},
+		law(hold.Total), law(hold.LargeNumbers), law(hold.Prune), law(hold.RoundTrip), law(hold.Edit),
 	}
 }
 
@@ -104,19 +83,20 @@ func Names() []string {
 	return names
 }
 
-// law makes a check of a law. untested says why no object was held to it.
-func law(law hold.Law, untested string) func(context.Context, *run) (hold.Score, string, error) {
-	return func(ctx context.Context, r *run) (hold.Score, string, error) {
-		score, err := r.scorer.Score(ctx, law, r.Objects)
+// law makes a check of a row of the table of laws.
+func law(law hold.Law) Check {
+	row := hold.RowOf(law)
+	return Check{row.Check, row.Says, row.Otherwise, func(ctx context.Context, r *run) (hold.Score, string, error) {
+		score, err := r.runner.Score(ctx, law, r.Objects)
 		if err == nil && score.Objects == 0 {
-			if untested == "" {
-				untested = "no object is converted"
-			}
-			return score, untested, nil
+			return score, cmp.Or(row.Untested, unconverted), nil
 		}
 		return score, "", err
-	}
+	}}
 }
+
+// unconverted is why most checks apply to no object.
+const unconverted = "no object is converted"
 
 // A single check looks at the answer for one object. It returns nil if all is well, and false if
 // another check has to say what is wrong.
@@ -133,7 +113,7 @@ func one(test single) func(context.Context, *run) (hold.Score, string, error) {
 			count(&score, applies, v)
 		})
 		if score.Objects == 0 {
-			untested = "no object is converted"
+			untested = unconverted
 		}
 		return score, untested, err
 	}
@@ -233,18 +213,4 @@ func merged(a, b map[string]any) map[string]any {
 	}
 	maps.Copy(all, b)
 	return all
-}
-
-func checkRepeat(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
-	first, err := r.convert(ctx, c.object, c.from, c.to)
-	if err != nil {
-		return false, nil //nolint:nilerr // the check of the review says so
-	}
-	for range 2 {
-		again, err := r.convert(ctx, c.object, c.from, c.to)
-		if err != nil || !reflect.DeepEqual(read(first), read(again)) {
-			return true, r.violation(c, "answer is %s, then %s (%v)", first, again, err)
-		}
-	}
-	return true, nil
 }

@@ -41,10 +41,10 @@ type Result struct {
 func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {
 	r := &run{Suite: s}
 	var err error
-	if r.scorer, err = s.scorer(r); err != nil {
+	if r.runner, err = s.prepare(r); err != nil {
 		return nil, err
 	}
-	if len(r.scorer.Versions) < 2 {
+	if len(r.runner.Versions) < 2 {
 		return nil, fmt.Errorf("CRD with one version, so nothing is ever converted: %s", s.CRD.Name)
 	}
 	if err := r.find(ctx); err != nil {
@@ -71,11 +71,11 @@ func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {
 type run struct {
 	Suite
 
-	scorer *hold.Runner
+	runner *hold.Runner
 }
 
-// scorer makes objects of the CRD, and holds the webhook to laws.
-func (s *Suite) scorer(r *run) (*hold.Runner, error) {
+// prepare makes objects of the CRD, and holds the webhook to laws.
+func (s *Suite) prepare(r *run) (*hold.Runner, error) {
 	return hold.Suite{
 		Kind: &converters.Kind{GroupKind: s.CRD.GroupKind(), Versions: s.CRD.VersionNames()}, Remote: r.convert,
 		CRD: s.CRD, Seed: s.Seed, Drops: s.Drops, Stored: true,
@@ -84,9 +84,9 @@ func (s *Suite) scorer(r *run) (*hold.Runner, error) {
 
 // find makes sure that there are objects and a webhook.
 func (r *run) find(ctx context.Context) error {
-	for _, version := range r.scorer.Versions {
+	for _, version := range r.runner.Versions {
 		for index := range max(r.Objects, 1) {
-			object := r.scorer.Object(version, index)
+			object := r.runner.Object(version, index)
 			if object == nil {
 				continue
 			}
@@ -102,18 +102,18 @@ func (r *run) find(ctx context.Context) error {
 
 // others are the versions except one.
 func (r *run) others(version string) []string {
-	return slices.DeleteFunc(slices.Clone(r.scorer.Versions), func(v string) bool { return v == version })
+	return slices.DeleteFunc(slices.Clone(r.runner.Versions), func(v string) bool { return v == version })
 }
 
 // each calls test with the random objects of all versions, each with one version to convert it to.
 func (r *run) each(ctx context.Context, test func(c call)) error {
 	for index := range r.Objects {
-		for _, from := range r.scorer.Versions {
+		for _, from := range r.runner.Versions {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			others := r.others(from)
-			if object := r.scorer.Object(from, index); object != nil {
+			if object := r.runner.Object(from, index); object != nil {
 				test(call{index, from, others[index%uint64(len(others))], object})
 			}
 		}

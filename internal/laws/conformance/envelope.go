@@ -8,7 +8,7 @@ import (
 )
 
 func checkEmpty(ctx context.Context, r *run) (score hold.Score, _ string, err error) {
-	for _, to := range r.scorer.Versions {
+	for _, to := range r.runner.Versions {
 		answer, err := r.ask(ctx, "v1", to)
 		if err == nil {
 			_, err = answer.converted()
@@ -73,7 +73,7 @@ func checkUnknown(ctx context.Context, r *run) (score hold.Score, _ string, err 
 		count(&score, applies, v)
 	})
 	if score.Objects == 0 {
-		return score, "no object is converted", err
+		return score, unconverted, err
 	}
 	return score, "", err
 }

@@ -16,7 +16,7 @@ const most = 8
 // batches calls test with several objects of one version, or of all but the one they are converted
 // to, which have different names.
 func (r *run) batches(ctx context.Context, mixed bool, test func(calls []call)) error {
-	versions := r.scorer.Versions
+	versions := r.runner.Versions
 	for batch := uint64(0); batch*most < r.Objects; batch++ {
 		for _, to := range versions {
 			froms := r.others(to)
@@ -27,7 +27,7 @@ func (r *run) batches(ctx context.Context, mixed bool, test func(calls []call)) 
 			for i := range uint64(most) {
 				index := batch*most + i
 				from := froms[i%uint64(len(froms))]
-				if object := r.scorer.Object(from, index); object != nil {
+				if object := r.runner.Object(from, index); object != nil {
 					calls = append(calls, call{index, from, to, named(object, fmt.Sprint("object-", i))})
 				}
 			}
@@ -110,7 +110,7 @@ func checkOrder(ctx context.Context, r *run) (hold.Score, string, error) {
 }
 
 func checkMixed(ctx context.Context, r *run) (hold.Score, string, error) {
-	if len(r.scorer.Versions) < 3 {
+	if len(r.runner.Versions) < 3 {
 		return hold.Score{}, "the CRD has two versions, and kube-apiserver sends no object that is at the desired one", nil
 	}
 	score, err := r.together(ctx, true)

@@ -36,7 +36,8 @@ func (t *subject) returnsDefaulted(to string) *ViolationError {
 	if err != nil {
 		return full.fails(to, err, "%v", err)
 	}
-	return full.returns(to, there)
+	full.there[to] = there
+	return full.returns(to)
 }
 
 // refill gives an object the source's own value wherever a default filled in the source. What
@@ -50,7 +51,7 @@ func (t *subject) refill(back map[string]any) map[string]any {
 
 // blame finds the default that alone makes an object come back with a value that it did not have.
 func (s *Runner) blame(ctx context.Context, found *ViolationError) {
-	if !s.Stored || found.Walk != nil || found.Path == "" || found.Was != "" || found.Law != lawRoundTrip && found.Law != lawEdit {
+	if !s.Stored || found.Walk != nil || found.Path == "" || found.Was != "" || found.Law != RoundTrip && found.Law != Edit {
 		return
 	}
 	t, v := s.subject(ctx, found.Object)

@@ -1,7 +1,6 @@
 package hold
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 
@@ -12,56 +11,45 @@ import (
 // Hold holds an object to all laws, and edits of what it becomes.
 func (s *Runner) Hold(ctx context.Context, object []byte) *ViolationError {
 	version, _ := tree.VersionOf(object)
-	return s.checkWithEdits(ctx, object, s.random(generate.Hash(string(object)), version))
+	return s.check(ctx, object, s.random(generate.Hash(string(object)), version))
 }
 
-// checkWithEdits holds an object to all laws, and edits of what it becomes at the other versions to
-// L2.
-func (s *Runner) checkWithEdits(ctx context.Context, object []byte, r *rand.Rand) *ViolationError {
+// check holds an object to all laws, and edits of what it becomes, by random choices.
+func (s *Runner) check(ctx context.Context, object []byte, r *rand.Rand) *ViolationError {
 	t, v := s.subject(ctx, object)
-	if v == nil {
-		v = t.check()
-	}
-	if v != nil || t.class != whole {
+	if v != nil {
 		return v
 	}
-	for _, to := range s.Others(t.version) {
-		there := t.there[to]
-		s.outcome(t, to, there)
-		if v := cmp.Or(s.edits(ctx, r, there, to, t.version), s.grown(ctx, object, to), s.forgeries(ctx, r, there, to, t.version)); v != nil {
-			return v
-		}
-	}
-	return nil
+	return t.all(r)
 }
 
-// edits holds an edit of an object at version, which came from another one, to L2: with what it
-// keeps, and with what another object keeps or with annotations that keep nothing.
-func (s *Runner) edits(ctx context.Context, r *rand.Rand, object []byte, version, from string) *ViolationError {
+// edits is [Edit] for an edit of what the object is at a version: with what it keeps, and with what
+// another object keeps or with annotations that keep nothing.
+func (t *subject) edits(version string) *ViolationError {
+	r := t.rand
 	var edited map[string]any
-	if s.CRD == nil {
-		edited = s.Read(generate.Vary(r, object, 1+r.IntN(2), false))
-	} else if edited, _ = s.edited(r, version, s.View(version, object), nil); edited == nil {
+	if t.CRD == nil {
+		edited = t.Read(generate.Vary(r, t.there[version], 1+r.IntN(2), false))
+	} else if edited, _ = t.edited(r, version, t.View(version, t.there[version]), nil); edited == nil {
 		return nil
 	}
 	for _, foreign := range []bool{false, true} {
 		state := tree.Copy(edited)
 		if foreign && r.IntN(3) == 0 {
-			generate.Malformed(r, state, version, from)
+			generate.Malformed(r, state, version, t.version)
 		} else if foreign {
-			s.stale(ctx, r, state, version, from)
+			t.stale(t.ctx, r, state, version, t.version)
 		}
-		s.count(func(c *Stats) { c.Edits++ })
-		t, v := s.subject(ctx, tree.Encode(state))
+		t.count(func(c *Stats) { c.Edits++ })
+		e, v := t.subject(t.ctx, tree.Encode(state))
 		if v != nil {
 			return v
 		}
-		t.foreign = foreign
-		there, err := t.convert(ctx, t.object, version, from)
-		if err != nil {
-			return t.fails(from, err, "%v", err)
+		e.foreign = foreign
+		if v := e.total(t.version); v != nil || e.there[t.version] == nil {
+			return v
 		}
-		if v := t.returns(from, there); v != nil {
+		if v := e.returns(t.version); v != nil {
 			return v
 		}
 	}

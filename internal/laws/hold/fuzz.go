@@ -64,7 +64,7 @@ func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
 	found, at := b.run(ctx, count)
 	stats := b.counted()
 	if found != nil {
-		found = b.shrink(context.WithoutCancel(ctx), found)
+		found = b.smallest(context.WithoutCancel(ctx), found)
 		found.Index = at
 		return stats, found
 	}
@@ -115,7 +115,7 @@ func (s *Runner) index(ctx context.Context, index uint64) *ViolationError {
 			continue
 		}
 		s.count(func(c *Stats) { c.Objects++ })
-		if v := s.checkWithEdits(ctx, object, s.random(index, version)); v != nil {
+		if v := s.check(ctx, object, s.random(index, version)); v != nil {
 			return v
 		}
 		if v := s.fragment(ctx, s.random(^index, version), object); v != nil {
@@ -124,8 +124,12 @@ func (s *Runner) index(ctx context.Context, index uint64) *ViolationError {
 	}
 	version := s.Versions[index%uint64(len(s.Versions))]
 	if object := s.generators[version].Object(s.Seed, index); s.Walks && object != nil {
-		r := s.random(^index, "")
-		return s.randomWalk(ctx, r, object, 1+r.IntN(5))
+		t, v := s.subject(ctx, object)
+		if v != nil {
+			return v
+		}
+		t.rand = s.random(^index, "")
+		return t.hold(walked, "")
 	}
 	return nil
 }
@@ -161,7 +165,10 @@ func (s Suite) Shaper() (func(ctx context.Context, version, object, edits string
 		if made == nil {
 			return nil
 		}
-		return b.shrunk(ctx, b.checkWithEdits(ctx, made, chosenBy(edits)))
+		if v := b.check(ctx, made, chosenBy(edits)); v != nil {
+			return b.smallest(ctx, v)
+		}
+		return nil
 	}, err
 }
 
@@ -201,22 +208,22 @@ type rejected struct {
 
 // outcome counts whether a version accepts what a valid object becomes there, with its pruning, its
 // defaults and its validation rules.
-func (s *Runner) outcome(t *subject, to string, there []byte) {
-	schema := s.Schema(to)
-	if !s.Outcomes || schema == nil || there == nil || t.keeps || t.refused {
+func (t *subject) outcome(to string) {
+	schema := t.Schema(to)
+	if !t.Outcomes || schema == nil || t.keeps || t.refused {
 		return
 	}
-	reasons := generate.ReasonsOf(schema, slices.DeleteFunc(schema.Validate(s.View(to, there)), func(err *field.Error) bool {
+	reasons := generate.ReasonsOf(schema, slices.DeleteFunc(schema.Validate(t.View(to, t.there[to])), func(err *field.Error) bool {
 		path, _ := generate.SchemaPath(schema.Root, err.Field)
-		return err.Type == field.ErrorTypeRequired && s.MayBeAbsent != nil && s.MayBeAbsent(t.version, to, path)
+		return err.Type == field.ErrorTypeRequired && t.MayBeAbsent != nil && t.MayBeAbsent(t.version, to, path)
 	}))
-	s.lock.Lock()
-	defer s.lock.Unlock()
+	t.lock.Lock()
+	defer t.lock.Unlock()
 	d := direction{t.version, to}
-	r := s.rejected[d]
+	r := t.rejected[d]
 	if r == nil {
 		r = &rejected{causes: generate.Refusals{}}
-		s.rejected[d] = r
+		t.rejected[d] = r
 	}
 	r.all++
 	if len(reasons) > 0 {

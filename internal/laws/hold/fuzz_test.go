@@ -61,7 +61,8 @@ func TestFuzzHoldsEachLaw(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	for _, test := range []struct {
-		law, name    string
+		law          hold.Law
+		name         string
 		after        func(obj *jsondoc.Object, from, to string) error
 		object, path string
 		was, is      string
@@ -160,7 +161,7 @@ func TestFuzzHoldsEachLaw(t *testing.T) {
 			},
 		},
 	} {
-		t.Run(test.law+" "+test.name, func(t *testing.T) {
+		t.Run(string(test.law)+" "+test.name, func(t *testing.T) {
 			t.Parallel()
 			suite := hold.Suite{Kind: kind(test.after), CRD: kinds(t, test.only), Seed: hold.DefaultSeed}
 			_, err := suite.Fuzz(t.Context(), 300)

@@ -6,20 +6,45 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
-// identity is L5.
-func (t *subject) identity() *ViolationError {
+func (t *subject) identity(string) *ViolationError {
 	same, err := t.convert(t.ctx, t.object, t.version, t.version)
 	if err != nil || !bytes.Equal(same, t.object) {
-		return t.violation(lawIdentity, t.version, "got %s (%v)", same, err)
+		return t.violation(Identity, t.version, "got %s (%v)", same, err)
 	}
 	return nil
 }
 
-// returns is L1, and L2 for an object that keeps something.
-func (t *subject) returns(to string, there []byte) *ViolationError {
+func (t *subject) total(to string) *ViolationError {
+	there, err := t.convert(t.ctx, t.object, t.version, to)
+	if err != nil {
+		return t.fails(to, err, "%v", err)
+	}
+	t.there[to] = there
+	return nil
+}
+
+func (t *subject) unwritten(string) *ViolationError {
+	if bytes.Equal(t.source, t.object) {
+		return nil
+	}
+	return t.violation(Source, t.version, "the converter wrote into its source text")
+}
+
+func (t *subject) repeats(to string) *ViolationError {
+	again, err := t.convert(t.ctx, t.object, t.version, to)
+	if err == nil && bytes.Equal(t.there[to], again) {
+		return nil
+	}
+	return t.violation(Deterministic, to, "got %s, then %s (%v)", t.there[to], again, err)
+}
+
+// returns is also [Edit], for an object that keeps something.
+func (t *subject) returns(to string) *ViolationError {
+	there := t.there[to]
 	// A default that only this version has is kept on the way back.
 	v := t.returnsFrom(to, there, "there", t.keeps || len(t.filled) > 0)
 	if v != nil || t.class == wild {
@@ -54,50 +79,46 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 		clean = t.Visible
 	}
 	diff := t.compare(t.state, clean(t.refill(t.View(t.version, back))), t.version, to)
-	law := lawRoundTrip
+	law := RoundTrip
 	switch {
 	case diff.Path == "":
 		return nil
 	case t.isGain(t.version, diff.Path):
-		law = lawSkew
+		law = Skew
 	case t.keeps:
-		law = lawEdit
+		law = Edit
 	}
 	return t.violation(law, to, "%s %s, back %s", name, sent, back).differs(t.version, diff)
 }
 
-// metadata is invariant I4.
-func (t *subject) metadata(to string, there []byte) *ViolationError {
-	was, now := metadataTexts(t.object), metadataTexts(there)
+func (t *subject) metadata(to string) *ViolationError {
+	was, now := metadataTexts(t.object), metadataTexts(t.there[to])
 	for _, name := range tree.Names(was, now) {
 		if was[name] != now[name] {
-			return t.violation(lawMetadata, to, "metadata.%s is %v, was %v", name, now[name], was[name])
+			return t.violation(Metadata, to, "metadata.%s is %v, was %v", name, now[name], was[name])
 		}
+	}
+	if path := generate.BadEntry(t.Read(t.there[to])); path != "" && !t.refused && t.class != wild {
+		return t.violation(Metadata, to, "the API server refuses the whole answer for %s: %s", path, t.there[to])
 	}
 	return nil
 }
 
-// pruned is L6.
-func (t *subject) pruned(to string, there map[string]any) *ViolationError {
-	schema := t.Schema(to)
-	if schema == nil || len(t.Gained) > 0 {
-		return nil
-	}
+func (t *subject) pruned(to string) *ViolationError { return t.prunes(to, t.Read(t.there[to])) }
+
+func (t *subject) prunes(to string, there map[string]any) *ViolationError {
 	left := tree.Copy(there)
-	schema.Prune(left)
+	t.Schema(to).Prune(left)
 	diff := tree.Difference(there, left, "")
 	if diff.Path == "" {
 		return nil
 	}
-	return t.violation(lawPruned, to, "the API server would remove it from %s", t.there[to]).differs(to, diff)
+	return t.violation(Prune, to, "the API server would remove it from %s", t.there[to]).differs(to, diff)
 }
 
-// blind is L3: kept values of other versions than the target change nothing that is visible, and
-// those of third versions stay.
-func (t *subject) blind(to string, there map[string]any) *ViolationError {
-	if t.class != whole || t.keeps || t.refused {
-		return nil
-	}
+// blind is [Visible]: kept values of other versions than the target change nothing that is visible,
+// and those of third versions stay.
+func (t *subject) blind(to string) *ViolationError {
 	object := t.Read(t.object)
 	if !tree.IsMap(object["metadata"]) {
 		return nil
@@ -116,17 +137,16 @@ func (t *subject) blind(to string, there map[string]any) *ViolationError {
 	}
 	seen := t.Read(result)
 	if kept := tree.Kept(seen, "v99"); kept[third] != `{"spec":{"a":"<b>"}}` || kept[parted] != `{"value":"<b>"}` {
-		return t.violation(lawVisible, to, "kept values of another version are lost or changed: %s: from %s", result, laden)
+		return t.violation(Visible, to, "kept values of another version are lost or changed: %s: from %s", result, laden)
 	}
-	diff := tree.Difference(tree.Visible(there), tree.Visible(seen), "")
+	diff := tree.Difference(tree.Visible(t.Read(t.there[to])), tree.Visible(seen), "")
 	if diff.Path == "" {
 		return nil
 	}
-	return t.violation(lawVisible, to, "without kept values %s, with them %s", t.there[to], result).differs(to, diff)
+	return t.violation(Visible, to, "without kept values %s, with them %s", t.there[to], result).differs(to, diff)
 }
 
-// overHub is L4.
-func (t *subject) overHub(to string, there map[string]any) *ViolationError {
+func (t *subject) overHub(to string) *ViolationError {
 	hub := t.Kind.Hub
 	if t.version == hub || to == hub {
 		return nil
@@ -139,21 +159,19 @@ func (t *subject) overHub(to string, there map[string]any) *ViolationError {
 	if err != nil {
 		return t.fails(to, err, "from the hub: %v: %s", err, first)
 	}
-	if diff := tree.Difference(tree.Tidy(t.Read(over)), tree.Tidy(there), ""); diff.Path != "" {
-		return t.violation(lawHub, to, "in one step %s, hub %s, from there %s", t.there[to], first, over).differs(to, diff)
+	if diff := tree.Difference(tree.Tidy(t.Read(over)), tree.Tidy(t.Read(t.there[to])), ""); diff.Path != "" {
+		return t.violation(Hub, to, "in one step %s, hub %s, from there %s", t.there[to], first, over).differs(to, diff)
 	}
 	if !maps.Equal(tree.Kept(t.Read(first), t.version), tree.Kept(t.Read(over), t.version)) {
-		return t.violation(lawHub, to, "the kept values of %s are not those of the hub: %s, from there %s", t.version, first, over)
+		return t.violation(Hub, to, "the kept values of %s are not those of the hub: %s, from there %s", t.version, first, over)
 	}
 	return nil
 }
 
 // like compares the result with that of the kind that the suite's is to be like. A zero value of a
 // Go type and an absent field are different answers.
-func (t *subject) like(to string, there []byte) *ViolationError {
-	if t.answers == nil || t.class != whole || t.keeps {
-		return nil
-	}
+func (t *subject) like(to string) *ViolationError {
+	there := t.there[to]
 	theirs, err := t.withUID(t.object, func(object []byte) ([]byte, error) { return t.answers.Convert(t.ctx, object, t.version, to) })
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to be like
@@ -162,7 +180,7 @@ func (t *subject) like(to string, there []byte) *ViolationError {
 	if diff.Path == "" {
 		return nil
 	}
-	return t.violation(lawLike, to, "want %s, got %s", theirs, there).differs(to, diff)
+	return t.violation(SameAnswer, to, "want %s, got %s", theirs, there).differs(to, diff)
 }
 
 // answer returns what counts of a result for the law [subject.like]. Where something is dropped,

@@ -48,7 +48,7 @@ func TestEachLawIsHeld(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	for _, test := range []struct {
-		law    string
+		law    hold.Law
 		name   string
 		after  func(obj *jsondoc.Object, from, to string) error
 		object string
@@ -120,7 +120,7 @@ func TestEachLawIsHeld(t *testing.T) {
 			after: func(obj *jsondoc.Object, _, _ string) error { return set(obj, `[]`, "metadata", "finalizers") },
 		},
 	} {
-		t.Run(test.law+" "+test.name, func(t *testing.T) {
+		t.Run(string(test.law)+" "+test.name, func(t *testing.T) {
 			t.Parallel()
 			err := laws(t.Context(), kind(test.after), []byte(sample))
 			var violation *hold.ViolationError

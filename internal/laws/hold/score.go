@@ -4,27 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/crdconvert/webhookd/internal/laws/shrink"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
-)
-
-// A Law is one that Score holds a kind to by itself.
-type Law string
-
-// The laws of Score.
-const (
-	// LawFragments: a fragment of an object converts. The way back adds nothing but defaults of its
-	// schema, unless the fragment breaks more of its schema than what is required.
-	LawFragments Law = "fragments"
-	// LawLargeNumbers: large numbers come back as they are, in objects that come back with small
-	// ones.
-	LawLargeNumbers Law = "large numbers"
-	// LawSchema is L6 and L13: a converted object has fields of the schema only, and of its types.
-	LawSchema Law = "schema"
-	// LawRoundTrip is L1.
-	LawRoundTrip Law = "round trip"
-	// LawEdits is L2, on walks.
-	LawEdits Law = "edits"
 )
 
 // A Score says how many objects were held to a law, and how many violate it. Objects to which the
@@ -36,21 +17,22 @@ type Score struct {
 }
 
 // Object returns the random object of a version and an index, always the same, or nil if chance
-// makes none that is valid. It has no large numbers, which LawLargeNumbers is about.
+// makes none that is valid. It has no large numbers, which [LargeNumbers] is about.
 func (s *Runner) Object(version string, index uint64) []byte {
 	return s.ordinary(version, s.generators[version].Object(s.Seed, index))
 }
 
-// Score holds count random objects of each version to a law. It ends with the error of ctx.
-func (s *Runner) Score(ctx context.Context, law Law, count uint64) (Score, error) {
-	var score Score
+// Score makes the check of a law on count random objects of each version. It ends with the error of
+// ctx.
+func (s *Runner) Score(ctx context.Context, law Law, count uint64) (score Score, err error) {
+	row := RowOf(law)
 	for index := range count {
 		for _, version := range s.Versions {
 			object := s.Object(version, index)
 			if object == nil {
 				continue
 			}
-			holds, v := s.try(ctx, law, object, index)
+			applies, v := s.try(ctx, &row, object, index)
 			if err := ctx.Err(); err != nil {
 				return score, err
 			}
@@ -58,11 +40,16 @@ func (s *Runner) Score(ctx context.Context, law Law, count uint64) (Score, error
 				score.Failed++
 			}
 			if v != nil && score.First == nil {
-				v.Index = index
-				score.First = s.least(ctx, law, v)
-				score.First.Law = string(law)
+				to := v.To
+				score.First = s.shrink(ctx, v, func(t *subject) *ViolationError {
+					if _, v := t.judged(&row); v != nil && v.To == to {
+						return v
+					}
+					return nil
+				})
+				score.First.Law, score.First.Index = law, index
 			}
-			if holds || v != nil {
+			if applies || v != nil {
 				score.Objects++
 			}
 		}
@@ -70,35 +57,60 @@ func (s *Runner) Score(ctx context.Context, law Law, count uint64) (Score, error
 	return score, nil
 }
 
-// try holds an object to a law. It returns false and no violation for one to which the law does not
-// apply.
-func (s *Runner) try(ctx context.Context, law Law, object []byte, index uint64) (bool, *ViolationError) {
+// try makes the check of a law on an object. It returns false and no violation for one to which the
+// law does not apply.
+func (s *Runner) try(ctx context.Context, row *Row, object []byte, index uint64) (applies bool, v *ViolationError) {
+	if row.sample != nil {
+		object = row.sample(s, object, index)
+	}
+	t, v := s.subject(ctx, object)
+	if v != nil {
+		return false, nil //nolint:nilerr // there is no sample
+	}
+	if row.judge != nil {
+		return t.judged(row)
+	}
+	r := s.random(^index, t.version)
+	if v = s.randomWalk(ctx, r, object, 1+r.IntN(4)); v != nil && v.Law != row.Law {
+		return false, nil // the round trip without edits fails
+	}
+	return true, v
+}
+
+// judged reports whether the check of a law applies to the object, and how this violates the law.
+func (t *subject) judged(row *Row) (applies bool, v *ViolationError) {
+	for _, to := range t.Others(t.version) {
+		there, err := t.convert(t.ctx, t.object, t.version, to)
+		switch {
+		case err != nil && row.Law == Total:
+			return true, t.violation(Total, to, "%v", err)
+		case err != nil || t.class == wild:
+			continue // it is another check that fails
+		}
+		t.there[to] = there
+		held, v := row.judge(t, to)
+		if v != nil {
+			v.Law = row.Law
+			return true, v
+		}
+		applies = applies || held
+	}
+	return applies, nil
+}
+
+// withoutParts returns an object without some of its parts.
+func (s *Runner) withoutParts(object []byte, index uint64) []byte {
 	version, _ := tree.VersionOf(object)
 	r := s.random(^index, version)
-	switch law {
-	case LawEdits:
-		v := s.randomWalk(ctx, r, object, 1+r.IntN(4))
-		if v != nil && v.Law != lawEdit {
-			return false, nil // the round trip without edits fails
+	root := tree.Literal(object)
+	for range 1 + r.IntN(3) {
+		all := slices.DeleteFunc(tree.Parts(root), tree.Part.IsMeta)
+		if len(all) == 0 {
+			break
 		}
-		return true, v
-	case LawFragments:
-		root := tree.Literal(object)
-		for range 1 + r.IntN(3) {
-			all := slices.DeleteFunc(tree.Parts(root), tree.Part.IsMeta)
-			if len(all) == 0 {
-				break
-			}
-			all[r.IntN(len(all))].Remove()
-		}
-		object = tree.Encode(root)
-	case LawLargeNumbers:
-		if object = s.withNumber(object, index, large); object == nil {
-			return false, nil
-		}
-	case LawSchema, LawRoundTrip:
+		generate.Pick(r, all...).Remove()
 	}
-	return s.holds(ctx, law, object)
+	return tree.Encode(root)
 }
 
 // large is a number that a float64 cannot hold.
@@ -122,9 +134,9 @@ func (s *Runner) ordinary(version string, object []byte) []byte {
 	return tree.Encode(root)
 }
 
-// withNumber returns a valid object with a number in place of one of its own, nil if it has none
-// for which the schema allows that.
-func (s *Runner) withNumber(object []byte, index uint64, number int64) []byte {
+// withLargeNumber returns a valid object with a large number in place of one of its own, nil if it
+// has none for which the schema allows that.
+func (s *Runner) withLargeNumber(object []byte, index uint64) []byte {
 	version, _ := tree.VersionOf(object)
 	root := s.Read(object)
 	whole := slices.DeleteFunc(tree.Parts(root), func(p tree.Part) bool {
@@ -133,7 +145,7 @@ func (s *Runner) withNumber(object []byte, index uint64, number int64) []byte {
 	})
 	for i := range whole {
 		p := whole[(i+int(index))%len(whole)] //nolint:gosec // a small number
-		p.Set(number)
+		p.Set(large)
 		if len(s.Schema(version).Validate(s.View(version, tree.Encode(root)))) == 0 {
 			return tree.Encode(root)
 		}
@@ -142,58 +154,9 @@ func (s *Runner) withNumber(object []byte, index uint64, number int64) []byte {
 	return nil
 }
 
-// holds reports whether a law applies to an object as it is, and how it violates the law.
-func (s *Runner) holds(ctx context.Context, law Law, object []byte) (bool, *ViolationError) {
-	t, v := s.subject(ctx, object)
-	if v != nil {
-		return false, nil //nolint:nilerr // not an object of the kind
-	}
-	applies := false
-	for _, to := range t.Others(t.version) {
-		held, v := t.held(law, to)
-		if v != nil {
-			v.Law = string(law)
-			return true, v
-		}
-		applies = applies || held
-	}
-	return applies, nil
-}
-
-func (t *subject) held(law Law, to string) (bool, *ViolationError) {
-	there, err := t.convert(t.ctx, t.object, t.version, to)
-	switch {
-	case err != nil && law == LawFragments:
-		return true, t.violation("", to, "%v", err)
-	case err != nil || t.class == wild:
-		return false, nil //nolint:nilerr // it is another check that fails
-	}
-	t.there[to] = there
-	switch law {
-	case LawFragments:
-		return true, t.grows(to, there)
-	case LawLargeNumbers:
-		return t.holdsNumbers(to, there)
-	case LawSchema:
-		object := t.Read(there)
-		tree.DropNulls(object)
-		if v := t.pruned(to, object); v != nil {
-			return true, v
-		}
-		if problems := t.problems(to, t.Read(there)); slices.ContainsFunc(problems, isMistyped) {
-			problem := problems[slices.IndexFunc(problems, isMistyped)]
-			return true, t.violation("", to, "%v: %s", problem, there)
-		}
-		return true, nil
-	case LawRoundTrip, LawEdits:
-	}
-	return true, t.returns(to, there)
-}
-
 // holdsNumbers holds an object to a round trip if it makes one with small numbers.
-func (t *subject) holdsNumbers(to string, there []byte) (bool, *ViolationError) {
-	v := t.returns(to, there)
-	if v == nil {
+func (t *subject) holdsNumbers(to string) (applies bool, v *ViolationError) {
+	if v = t.returns(to); v == nil {
 		return true, nil
 	}
 	root := t.Read(t.object)
@@ -203,25 +166,32 @@ func (t *subject) holdsNumbers(to string, there []byte) (bool, *ViolationError) 
 		}
 	}
 	small, wrong := t.subject(t.ctx, tree.Encode(root))
-	if wrong != nil {
-		return false, nil //nolint:nilerr // not an object of the kind
-	}
-	there, err := small.convert(t.ctx, small.object, t.version, to)
-	if err != nil || small.returns(to, there) != nil {
+	if wrong != nil || small.total(to) != nil || small.returns(to) != nil {
 		return false, nil //nolint:nilerr // the number makes no difference
 	}
 	return true, v
 }
 
+// fits is [Prune], and holds the object to the types of the schema.
+func (t *subject) fits(to string) (applies bool, v *ViolationError) {
+	object := t.Read(t.there[to])
+	tree.DropNulls(object)
+	if v := t.prunes(to, object); v != nil {
+		return true, v
+	}
+	problems := t.problems(to, t.Read(t.there[to]))
+	if i := slices.IndexFunc(problems, isMistyped); i >= 0 {
+		return true, t.violation(Prune, to, "%v: %s", problems[i], t.there[to])
+	}
+	return true, nil
+}
+
 // grows says what a fragment has on the way back that it did not have: server-side apply would take
 // it for a field that its manager has set. What the API server fills in itself does no harm.
-func (t *subject) grows(to string, there []byte) *ViolationError {
-	back, err := t.convert(t.ctx, there, to, t.version)
+func (t *subject) grows(to string) (applies bool, v *ViolationError) {
+	back, err := t.convert(t.ctx, t.there[to], to, t.version)
 	if err != nil {
-		return t.violation("", to, "the way back: %v: %s", err, there)
-	}
-	if t.class == wild {
-		return nil
+		return true, t.violation(Total, to, "the way back: %v: %s", err, t.there[to])
 	}
 	was, is := t.Visible(t.Read(t.object)), t.Visible(t.Read(back))
 	tree.DropNulls(is)
@@ -229,35 +199,8 @@ func (t *subject) grows(to string, there []byte) *ViolationError {
 		if tree.Lost(tree.At(is, path...), tree.At(t.state, path...), "").Path == "" {
 			continue
 		}
-		return t.violation("", to, "there %s, back %s", there, back).differs(t.version, tree.NewGap(tree.FormatPath(path), tree.Absent{}, tree.At(is, path...)))
+		return true, t.violation(Total, to, "there %s, back %s", t.there[to], back).
+			differs(t.version, tree.NewGap(tree.FormatPath(path), tree.Absent{}, tree.At(is, path...)))
 	}
-	return nil
-}
-
-// least returns the violation on the smallest object.
-func (s *Runner) least(ctx context.Context, law Law, found *ViolationError) *ViolationError {
-	if found.Walk != nil {
-		return s.shrink(ctx, found)
-	}
-	was, v := s.subject(ctx, found.Object)
-	if v != nil {
-		return found
-	}
-	index := found.Index
-	shrink.Smallest(ctx, found.Object, shrink.MaxRemote, func(object []byte) bool {
-		if version, err := tree.VersionOf(object); err != nil || version != found.From {
-			return false
-		}
-		t, v := s.subject(ctx, object)
-		if v != nil || t.class > was.class {
-			return false
-		}
-		if _, v = s.holds(ctx, law, object); v == nil || v.To != found.To {
-			return false
-		}
-		found = v
-		return true
-	})
-	found.Index = index
-	return found
+	return true, nil
 }

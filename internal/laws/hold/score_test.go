@@ -33,7 +33,7 @@ func TestFragmentsMayGetDefaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			score, err := scorer.Score(t.Context(), hold.LawFragments, 60)
+			score, err := scorer.Score(t.Context(), hold.Total, 60)
 			if err != nil || score.Objects == 0 {
 				t.Fatal(score, err)
 			}

@@ -21,13 +21,10 @@ type Generation struct {
 	CRD  *crdschema.CRD
 }
 
-// grown is L11 for an object that is stored at a version: what was kept comes back under the rules
-// of the next generation.
-func (s *Runner) grown(ctx context.Context, object []byte, storage string) *ViolationError {
-	if s.next == nil {
-		return nil
-	}
-	return s.replay(ctx, &generate.Walk{Object: object, Storage: storage, Steps: []generate.Step{{Grow: true}}})
+// grown is [Growth] for the object stored at a version: what was kept comes back under the rules of
+// the next generation.
+func (t *subject) grown(storage string) *ViolationError {
+	return t.replay(t.ctx, &generate.Walk{Object: t.object, Storage: storage, Steps: []generate.Step{{Grow: true}}})
 }
 
 // A Gain is a field of a version that the API server knows, and that the converter's copy of the
@@ -93,6 +90,11 @@ func (w *server) convert(ctx context.Context, object []byte, from, to string) ([
 
 func (s *Runner) server(ctx context.Context, object []byte, storage string) *server {
 	return &server{Runner: s, ctx: ctx, walk: &generate.Walk{Object: object, Storage: storage}, storage: storage, before: map[string]map[string]any{}}
+}
+
+// walk holds a walk with the object to the laws, of random choices.
+func (t *subject) walk(string) *ViolationError {
+	return t.randomWalk(t.ctx, t.rand, t.object, 1+t.rand.IntN(5))
 }
 
 // randomWalk makes a walk of count steps from an object, of random choices.
@@ -233,7 +235,7 @@ func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edit
 			_, had := g.of(w.before[at])
 			_, has := g.of(state)
 			if is, placed := g.of(got); g.Version == version && placed && !tree.Equal(was, is) && (has || !had) {
-				return w.violation(lawSkew, version, w.version, "stored %s", tree.Encode(w.object)).differs(version, tree.NewGap(g.Path, was, is))
+				return w.violation(Skew, version, w.version, "stored %s", tree.Encode(w.object)).differs(version, tree.NewGap(g.Path, was, is))
 			}
 		}
 		if want := w.written[version]; want != nil {
@@ -288,14 +290,14 @@ func (w *server) returned(version string, want, got map[string]any, edited bool)
 	if diff.Path == "" || w.grown && edits && w.says(version, diff.Path) {
 		return nil
 	}
-	law := lawRoundTrip
+	law := RoundTrip
 	switch {
 	case w.isGain(version, diff.Path):
-		law = lawSkew
+		law = Skew
 	case w.grown:
-		law = lawGrowth
+		law = Growth
 	case edited && len(w.walk.Steps) > 0:
-		law = lawEdit
+		law = Edit
 	}
 	return w.violation(law, version, w.version, "stored %s", tree.Encode(w.object)).differs(version, diff)
 }
@@ -308,14 +310,14 @@ func (w *server) converted(object map[string]any, bases map[string]base, from, t
 	}
 	text, err := w.convert(w.ctx, tree.Encode(object), from, to)
 	if err != nil {
-		return nil, nil, w.violation(lawTotal, from, to, "%v: %s", err, tree.Encode(object))
+		return nil, nil, w.violation(Total, from, to, "%v: %s", err, tree.Encode(object))
 	}
 	result := w.Read(text)
 	w.Schema(to).Prune(result)
 	hub := w.Kind.Hub
 	if b, found := bases[to]; found && w.Remote == nil && b.version == from && (from == hub || to == hub) {
 		if diff, at := w.hides(w.ctx, from, to, object, b, result); diff.Path != "" {
-			return nil, nil, w.violation(lawHidden, from, to, "of %s came %s", tree.Encode(object), text).differs(at, diff)
+			return nil, nil, w.violation(Hidden, from, to, "of %s came %s", tree.Encode(object), text).differs(at, diff)
 		}
 	}
 	seen := tree.Copy(result)
@@ -334,7 +336,7 @@ func (w *server) converted(object map[string]any, bases map[string]base, from, t
 	return result, bases, nil
 }
 
-func (w *server) violation(law, from, to, format string, args ...any) *ViolationError {
+func (w *server) violation(law Law, from, to, format string, args ...any) *ViolationError {
 	walk := &generate.Walk{Object: w.walk.Object, Storage: w.walk.Storage, Steps: slices.Clone(w.walk.Steps)}
 	return &ViolationError{
 		Law: law, From: from, To: to, Problem: fmt.Sprintf(format, args...), Object: walk.Object, Seed: w.Seed, Walk: walk,

@@ -11,25 +11,25 @@ import (
 // maxShrinks bounds the objects that shrinking tries, and maxWalks the walks.
 const maxShrinks, maxWalks = 20_000, 3000
 
-// shrunk returns the violation, if any, as an error, on the smallest object that was found.
-func (s *Runner) shrunk(ctx context.Context, found *ViolationError) error {
-	if found == nil {
-		return nil
-	}
-	return s.shrink(ctx, found)
+// smallest returns the violation on the smallest object that is found, and with the default to
+// blame.
+func (s *Runner) smallest(ctx context.Context, found *ViolationError) *ViolationError {
+	found = s.shrink(ctx, found, func(t *subject) *ViolationError { return t.again(found) })
+	s.blame(ctx, found)
+	return found
 }
 
 // shrink makes the object of a violation smaller for as long as the same law does not hold between
-// the same versions; without kept values, L2 is L1. A valid object stays valid. It makes a walk
-// shorter and its changes simpler.
-func (s *Runner) shrink(ctx context.Context, found *ViolationError) *ViolationError {
+// the same versions; without kept values, [Edit] is [RoundTrip]. A valid object stays valid. It
+// makes a walk shorter and its changes simpler.
+func (s *Runner) shrink(ctx context.Context, found *ViolationError, again func(*subject) *ViolationError) *ViolationError {
+	objects, walks := maxShrinks, maxWalks
+	if s.Remote != nil {
+		objects, walks = shrink.MaxRemote, shrink.MaxRemote
+	}
 	if found.Walk != nil {
-		most := maxWalks
-		if s.Remote != nil {
-			most = shrink.MaxRemote
-		}
 		later := func(w *generate.Walk) *generate.Walk { return s.later(ctx, w) }
-		shrink.SmallestWalk(ctx, found.Walk, most, later, func(w *generate.Walk) bool {
+		shrink.SmallestWalk(ctx, found.Walk, walks, later, func(w *generate.Walk) bool {
 			v := s.replay(ctx, w)
 			if v == nil || v.Law != found.Law {
 				return false
@@ -39,17 +39,17 @@ func (s *Runner) shrink(ctx context.Context, found *ViolationError) *ViolationEr
 		})
 		return found
 	}
-	defer func() { s.blame(ctx, found) }()
 	was, v := s.subject(ctx, found.Object)
 	if v != nil {
 		return found
 	}
-	shrink.Smallest(ctx, found.Object, maxShrinks, func(object []byte) bool {
+	shrink.Smallest(ctx, found.Object, objects, func(object []byte) bool {
 		t, v := s.subject(ctx, object)
 		if v != nil || t.class > was.class || t.version != found.From {
 			return false
 		}
-		if v = t.again(found); v == nil || v.Law != found.Law && (found.Law != lawEdit || v.Law != lawRoundTrip) {
+		v = again(t)
+		if v == nil || v.Law != found.Law && (found.Law != Edit || v.Law != RoundTrip) {
 			return false
 		}
 		found = v
@@ -77,10 +77,10 @@ func (s *Runner) later(ctx context.Context, walk *generate.Walk) *generate.Walk 
 // again holds the object to the law that another one violated.
 func (t *subject) again(found *ViolationError) *ViolationError {
 	switch {
-	case found.Law == lawWellFormed:
+	case found.Law == WellFormed:
 		return t.wellFormed(found.To)
-	case found.Law == lawIdentity || found.To == t.version:
+	case found.Law == Identity || found.To == t.version:
 		return t.check()
 	}
-	return t.direction(found.To)
+	return t.hold(converted, found.To)
 }

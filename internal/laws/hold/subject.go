@@ -2,10 +2,10 @@ package hold
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -31,8 +31,10 @@ const (
 // A subject is one object that is held to the laws.
 type subject struct {
 	*Runner
-	ctx     context.Context //nolint:containedctx // lives as long as one call
-	object  []byte
+	ctx    context.Context //nolint:containedctx // lives as long as one call
+	object []byte
+	// source is what the object was at first.
+	source  []byte
 	version string
 	class   class
 	// refused says that the API server does not accept its labels or annotations.
@@ -47,17 +49,19 @@ type subject struct {
 	filled [][]any
 	// there is what the object was converted to, by version.
 	there map[string][]byte
+	// rand makes random choices.
+	rand *rand.Rand
 }
 
 // subject returns a violation for a text that is not an object of the kind.
 func (s *Runner) subject(ctx context.Context, object []byte) (*subject, *ViolationError) {
-	t := &subject{Runner: s, ctx: ctx, object: object, there: make(map[string][]byte, 2)}
+	t := &subject{Runner: s, ctx: ctx, object: object, source: bytes.Clone(object), there: make(map[string][]byte, 2)}
 	var err error
 	if t.version, err = tree.VersionOf(object); err == nil && s.CRD != nil && s.Schema(t.version) == nil {
 		err = fmt.Errorf("version that the CRD does not have, add its schema: %s", t.version)
 	}
 	if err != nil {
-		return nil, t.violation(lawTotal, "", "%v", err)
+		return nil, t.violation(Total, "", "%v", err)
 	}
 	source := s.Read(object)
 	t.refused = generate.BadEntry(source) != ""
@@ -111,10 +115,10 @@ func (t *subject) fails(to string, err error, format string, args ...any) *Viola
 		t.class = wild
 		return nil
 	}
-	return t.violation(lawTotal, to, format, args...)
+	return t.violation(Total, to, format, args...)
 }
 
-func (t *subject) violation(law, to, format string, args ...any) *ViolationError {
+func (t *subject) violation(law Law, to, format string, args ...any) *ViolationError {
 	return &ViolationError{Law: law, From: t.version, To: to, Problem: fmt.Sprintf(format, args...), Object: t.object, Seed: t.Seed}
 }
 
@@ -161,43 +165,4 @@ func withUID(object []byte, convert func([]byte) ([]byte, error)) ([]byte, error
 		err = there.Remove("metadata")
 	}
 	return there.Text(), err
-}
-
-// check holds the object to all laws in all directions.
-func (t *subject) check() *ViolationError {
-	v := t.identity()
-	for _, to := range t.Others(t.version) {
-		if v == nil {
-			v = t.direction(to)
-		}
-	}
-	return v
-}
-
-// direction holds the object to the laws of its conversion to one version.
-func (t *subject) direction(to string) *ViolationError {
-	source := bytes.Clone(t.object)
-	there, err := t.convert(t.ctx, t.object, t.version, to)
-	if err != nil {
-		return t.fails(to, err, "%v", err)
-	}
-	if !bytes.Equal(source, t.object) {
-		return t.violation(lawSource, t.version, "the converter wrote into its source text")
-	}
-	again, err := t.convert(t.ctx, t.object, t.version, to)
-	if err != nil || !bytes.Equal(there, again) {
-		return t.violation(lawDeterministic, to, "got %s, then %s (%v)", there, again, err)
-	}
-	t.there[to] = there
-	if v := t.metadata(to, there); v != nil {
-		return v
-	}
-	result := t.Read(there)
-	if path := generate.BadEntry(result); path != "" && !t.refused && t.class != wild {
-		return t.violation(lawMetadata, to, "the API server refuses the whole answer for %s: %s", path, there)
-	}
-	if v := t.returns(to, there); v != nil || t.class == wild {
-		return v
-	}
-	return cmp.Or(t.pruned(to, result), t.overHub(to, result), t.blind(to, result), t.like(to, there))
 }

@@ -72,8 +72,8 @@ func (s Suite) Check(ctx context.Context, objects iter.Seq[[]byte]) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := b.shrunk(ctx, b.checkWithEdits(ctx, object, b.random(index, ""))); err != nil {
-			return err
+		if v := b.check(ctx, object, b.random(index, "")); v != nil {
+			return b.smallest(ctx, v)
 		}
 		index++
 	}
@@ -88,6 +88,7 @@ type Runner struct {
 	Suite
 	*Resource
 
+	table      []Row
 	generators map[string]*generate.Generator
 	pools      map[string][]map[string]any
 	answers    *Resource // of Like
@@ -99,7 +100,7 @@ type Runner struct {
 }
 
 func (s Suite) Prepare() (*Runner, error) {
-	b := &Runner{Suite: s, generators: map[string]*generate.Generator{}, pools: map[string][]map[string]any{}, rejected: map[direction]*rejected{}}
+	b := &Runner{Suite: s, table: Table(), generators: map[string]*generate.Generator{}, pools: map[string][]map[string]any{}, rejected: map[direction]*rejected{}}
 	var err error
 	b.Resource, err = NewResource(s.Kind, s.Remote, s.CRD, s.Drops)
 	problems := []error{err}

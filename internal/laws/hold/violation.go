@@ -11,8 +11,9 @@ import (
 // A ViolationError says that a law does not hold. Its message quotes the object, so it is for the
 // author of a converter and must not go to a server's log.
 type ViolationError struct {
-	// Law names the law, From and To the versions.
-	Law, From, To string
+	Law Law
+	// From and To are the versions.
+	From, To string
 	// Problem says what happened.
 	Problem string
 	// Path is the first place that differs, in the version At. Was and Is are the JSON texts of
@@ -53,22 +54,3 @@ func (v *ViolationError) differs(at string, diff tree.Gap) *ViolationError {
 	v.Was, v.Is = tree.Text(diff.Was), tree.Text(diff.Is)
 	return v
 }
-
-// The names of the laws, as messages have them.
-const (
-	lawTotal         = "L7 total"
-	lawDeterministic = "L8 deterministic"
-	lawMetadata      = "metadata"
-	lawRoundTrip     = "L1 round trip"
-	lawEdit          = "L2 edit"
-	lawVisible       = "L3 visible"
-	lawHub           = "L4 hub"
-	lawIdentity      = "L5 identity"
-	lawPruned        = "L6 nothing to prune"
-	lawHidden        = "L10 nothing hidden"
-	lawGrowth        = "L11 growth"
-	lawSkew          = "L12 skew"
-	lawWellFormed    = "L13 well formed"
-	lawSource        = "source"
-	lawLike          = "same answer"
-)

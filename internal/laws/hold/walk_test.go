@@ -203,11 +203,12 @@ func next(k *converters.Kind, crd *crdschema.CRD) *hold.Generation {
 func TestFuzzHoldsKeptValues(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		law, name string
-		suite     hold.Suite
-		path      string
-		object    string
-		steps     []string // of a walk
+		law    hold.Law
+		name   string
+		suite  hold.Suite
+		path   string
+		object string
+		steps  []string // of a walk
 	}{
 		{
 			law: "L10 nothing hidden", name: "an edit that only an annotation shows",
@@ -256,7 +257,7 @@ func TestFuzzHoldsKeptValues(t *testing.T) {
 			}), CRD: twoVersions(t, sizes, sizes), Forgeries: true},
 		},
 	} {
-		t.Run(test.law+" "+test.name, func(t *testing.T) {
+		t.Run(string(test.law)+" "+test.name, func(t *testing.T) {
 			t.Parallel()
 			test.suite.Seed, test.suite.Stored = hold.DefaultSeed, true
 			_, err := test.suite.Fuzz(t.Context(), 300)
@@ -311,7 +312,7 @@ func TestGivenWalks(t *testing.T) {
 	for name, test := range map[string]struct {
 		suite hold.Suite
 		walk  generate.Walk
-		law   string
+		law   hold.Law
 	}{
 		"nothing happens": {suite: hold.Suite{Kind: pair(owned), CRD: crd}, walk: generate.Walk{Object: x, Storage: "v2"}},
 		"a place that is gone": {

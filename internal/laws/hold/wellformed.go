@@ -14,23 +14,20 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
-// forgeries holds an object at a version, which came from another one, to L13: with annotations
-// that someone else wrote.
-func (s *Runner) forgeries(ctx context.Context, r *rand.Rand, object []byte, version, from string) *ViolationError {
-	if !s.Forgeries {
-		return nil
-	}
-	s.count(func(c *Stats) { c.Forgeries++ })
-	state := s.View(version, object)
-	s.forge(ctx, r, state, version, from)
-	t, v := s.subject(ctx, tree.Encode(state))
-	if v != nil || t.class == wild {
+// forgeries is [WellFormed] for what the object is at a version, with annotations that someone else
+// wrote.
+func (t *subject) forgeries(version string) *ViolationError {
+	t.count(func(c *Stats) { c.Forgeries++ })
+	state := t.View(version, t.there[version])
+	t.forge(t.ctx, t.rand, state, version, t.version)
+	forged, v := t.subject(t.ctx, tree.Encode(state))
+	if v != nil || forged.class == wild {
 		return v
 	}
-	return t.wellFormed(from)
+	return forged.wellFormed(t.version)
 }
 
-// wellFormed is L13: whatever the object keeps, its conversion fails only if it does without, and
+// wellFormed is [WellFormed]: whatever the object keeps, its conversion fails only if it does without, and
 // is as well formed.
 func (t *subject) wellFormed(to string) *ViolationError {
 	clean, err := t.convert(t.ctx, tree.Encode(tree.Visible(t.Read(t.object))), t.version, to)
@@ -39,10 +36,10 @@ func (t *subject) wellFormed(to string) *ViolationError {
 	}
 	result, err := t.convert(t.ctx, t.object, t.version, to)
 	if err != nil {
-		return t.violation(lawWellFormed, to, "%v, without kept values %s", err, clean)
+		return t.violation(WellFormed, to, "%v, without kept values %s", err, clean)
 	}
 	if problem := malformation(t, to, result); problem != "" {
-		return t.violation(lawWellFormed, to, "%s: %s, without kept values %s", problem, result, clean)
+		return t.violation(WellFormed, to, "%s: %s, without kept values %s", problem, result, clean)
 	}
 	return nil
 }
