@@ -15,6 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/hold"
+	"github.com/crdconvert/webhookd/test/helpers/lawtest"
 )
 
 var errRefused = errors.New("refused")
@@ -168,7 +169,7 @@ func holdLaws(t *testing.T, kind converters.Kind, samples ...[]byte) {
 	t.Helper()
 	suite := hold.Suite{Kind: &kind, Seed: hold.DefaultSeed}
 	for _, objects := range []iter.Seq[[]byte]{
-		slices.Values(samples), generate.Fragments(samples...), generate.Variants(suite.Seed, 250, samples...),
+		slices.Values(samples), generate.Fragments(samples...), lawtest.Variants(suite.Seed, 250, samples...),
 	} {
 		if err := suite.Check(t.Context(), objects); err != nil {
 			t.Error(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
+	"github.com/crdconvert/webhookd/test/helpers/lawtest"
 )
 
 // The pair differs in all that JSON does not say of a Go value, or says in another way: nil and
@@ -263,7 +264,7 @@ func oddObjects(t *testing.T, version string) func(yield func([]byte) bool) {
 			if !yield(object) {
 				return
 			}
-			for variant := range generate.Variants(index, 3, object) {
+			for variant := range lawtest.Variants(index, 3, object) {
 				if !yield(variant) {
 					return
 				}

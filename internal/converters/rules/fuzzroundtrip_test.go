@@ -6,6 +6,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
+	"github.com/crdconvert/webhookd/test/helpers/lawtest"
 )
 
 // FuzzRoundTrip makes a valid object of a schema by the choices of the first text, and checks all
@@ -15,11 +16,8 @@ func FuzzRoundTrip(f *testing.F) {
 	cases := allCases()
 	suites := make([]func(ctx context.Context, version, object, edits string) error, 0, len(cases))
 	for i, test := range cases {
-		s, err := test.suite(f).Shaper()
-		if err != nil {
-			f.Fatal(err)
-		}
-		suites = append(suites, s)
+		s := test.suite(f)
+		suites = append(suites, lawtest.Shaper(f, &s))
 		f.Add(uint8(i), false, "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01", "\x02\x01\x02\x01\x02\x01\x02\x01")
 		f.Add(uint8(i), true, "\x05\x84\x03\xf2\x01\xb2\x03\x74\x05\x06\xd7\x08\x97\x06", "\xff\x10")
 		f.Add(uint8(i), true, "", "\x0b\xca\x09\x78\x07\xa6\x05\x14\xe3\x02")

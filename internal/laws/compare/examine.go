@@ -89,7 +89,7 @@ func (e *Examiner) Examine(ctx context.Context, object []byte) (*Examination, er
 	}
 	bad := func(o Outcome) bool { return o.Err != nil || len(o.Differs) > 0 }
 	if !slices.ContainsFunc(found.Outcomes, bad) {
-		found.Broken = e.laws.Hold(ctx, object)
+		found.Broken = e.laws.Hold(ctx, object, generate.Random(hold.DefaultSeed^generate.Hash(version), generate.Hash(string(object))))
 	}
 	return found, nil
 }

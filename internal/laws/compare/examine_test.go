@@ -122,7 +122,7 @@ func TestExamine(t *testing.T) {
 		"values that are refused": {
 			`,"list":[{},{},{}],"map":{"k":"long"}}`, same, same,
 			compare.Outcome{Refused: []generate.Refusal{
-				{Path: ".list", Reason: "must have at most 2 items", Objects: 1}, {Path: ".map{}", Reason: "may not be more than 3 bytes", Objects: 1},
+				{Path: ".list", Reason: "must have at most 2 items", Objects: 1}, {Path: ".map{}", Reason: "may not be more than 3 chars", Objects: 1},
 			}},
 			"",
 		},

@@ -3,13 +3,10 @@ package conformance
 import (
 	"cmp"
 	"context"
-	"maps"
-	"reflect"
-	"slices"
 
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/hold"
-	"github.com/crdconvert/webhookd/internal/laws/shrink"
+	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
 // A Check is one thing that is required of a webhook.
@@ -62,7 +59,7 @@ func Checks() []Check {
 		},
 		{
 			"unknown review version", "a version of reviews that does not exist is answered with an HTTP error or Failed",
-			"a later version of the API is answered in words that it does not have", checkUnknown,
+			"a later version of the API is answered in words that it does not have", one(checkUnknown),
 		},
 		law(hold.Deterministic),
 		{
@@ -102,48 +99,16 @@ const unconverted = "no object is converted"
 // another check has to say what is wrong.
 type single func(ctx context.Context, r *run, c call) (applies bool, v *hold.ViolationError)
 
-// one makes a check of a single one. The first object that fails is made smaller.
+// one makes a check of a single one.
 func one(test single) func(context.Context, *run) (hold.Score, string, error) {
 	return func(ctx context.Context, r *run) (score hold.Score, untested string, err error) {
-		err = r.each(ctx, func(c call) {
-			applies, v := test(ctx, r, c)
-			if v != nil && score.First == nil {
-				v = r.smallest(ctx, c, v, test)
-			}
-			count(&score, applies, v)
+		score, err = r.runner.Judge(ctx, r.Objects, func(object []byte, from, to string) (bool, *hold.ViolationError) {
+			return test(ctx, r, call{from: from, to: to, object: object})
 		})
 		if score.Objects == 0 {
 			untested = unconverted
 		}
 		return score, untested, err
-	}
-}
-
-// maxReviews bounds the objects that are tried to find a small one.
-const maxReviews = 1000
-
-// smallest returns the violation of the smallest object that fails a test.
-func (r *run) smallest(ctx context.Context, c call, v *hold.ViolationError, test single) *hold.ViolationError {
-	shrink.Smallest(ctx, c.object, maxReviews, func(object []byte) bool {
-		_, again := test(ctx, r, call{c.index, c.from, c.to, object})
-		if again != nil {
-			v = again
-		}
-		return again != nil
-	})
-	return v
-}
-
-// count adds an object to a score.
-func count(score *hold.Score, applies bool, v *hold.ViolationError) {
-	if v != nil {
-		score.Failed++
-		if score.First == nil {
-			score.First = v
-		}
-	}
-	if applies || v != nil {
-		score.Objects++
 	}
 }
 
@@ -195,8 +160,8 @@ func checkMetadata(ctx context.Context, r *run, c call) (bool, *hold.ViolationEr
 	if !ok && was != nil {
 		return true, r.violation(c, "object without metadata")
 	}
-	for _, name := range slices.Sorted(maps.Keys(merged(was, is))) {
-		if name != "labels" && name != "annotations" && !reflect.DeepEqual(was[name], is[name]) {
+	for _, name := range tree.Names(was, is) {
+		if name != "labels" && name != "annotations" && !tree.Equal(was[name], is[name]) {
 			return true, r.violation(c, "metadata.%s is %v, not %v", name, textOf(is[name]), textOf(was[name]))
 		}
 	}
@@ -204,13 +169,4 @@ func checkMetadata(ctx context.Context, r *run, c call) (bool, *hold.ViolationEr
 		return true, r.violation(c, "label or annotation that kube-apiserver refuses: %s", path)
 	}
 	return true, nil
-}
-
-func merged(a, b map[string]any) map[string]any {
-	all := maps.Clone(a)
-	if all == nil {
-		all = map[string]any{}
-	}
-	maps.Copy(all, b)
-	return all
 }

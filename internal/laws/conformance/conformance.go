@@ -90,7 +90,7 @@ func (r *run) find(ctx context.Context) error {
 			if object == nil {
 				continue
 			}
-			_, err := r.ask(ctx, "v1", r.others(version)[0], object)
+			_, err := r.ask(ctx, "v1", r.runner.Others(version)[0], object)
 			if err != nil && !isAnswer(err) && !isHangup(err) {
 				return err
 			}
@@ -98,27 +98,6 @@ func (r *run) find(ctx context.Context) error {
 		}
 	}
 	return fmt.Errorf("no valid object could be made from the schemas: %s", r.CRD.Name)
-}
-
-// others are the versions except one.
-func (r *run) others(version string) []string {
-	return slices.DeleteFunc(slices.Clone(r.runner.Versions), func(v string) bool { return v == version })
-}
-
-// each calls test with the random objects of all versions, each with one version to convert it to.
-func (r *run) each(ctx context.Context, test func(c call)) error {
-	for index := range r.Objects {
-		for _, from := range r.runner.Versions {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			others := r.others(from)
-			if object := r.runner.Object(from, index); object != nil {
-				test(call{index, from, others[index%uint64(len(others))], object})
-			}
-		}
-	}
-	return ctx.Err()
 }
 
 // A call is an object to convert.

@@ -19,7 +19,7 @@ func (r *run) batches(ctx context.Context, mixed bool, test func(calls []call)) 
 	versions := r.runner.Versions
 	for batch := uint64(0); batch*most < r.Objects; batch++ {
 		for _, to := range versions {
-			froms := r.others(to)
+			froms := r.runner.Others(to)
 			if !mixed {
 				froms = froms[batch%uint64(len(froms)):][:1]
 			}
@@ -87,16 +87,16 @@ func (r *run) together(ctx context.Context, mixed bool) (score hold.Score, err e
 			got, err = answer.converted()
 		}
 		if err != nil {
-			count(&score, true, r.violation(calls[0], "a review of %d objects: %v", len(calls), err))
+			score.Count(true, r.violation(calls[0], "a review of %d objects: %v", len(calls), err))
 			return
 		}
 		for i, c := range calls {
 			if !reflect.DeepEqual(read(got[i]), want[i]) {
-				count(&score, true, r.violation(c, "object %d of %d is %s, and alone %s", i+1, len(calls), got[i], textOf(want[i])))
+				score.Count(true, r.violation(c, "object %d of %d is %s, and alone %s", i+1, len(calls), got[i], textOf(want[i])))
 				return
 			}
 		}
-		count(&score, true, nil)
+		score.Count(true, nil)
 	})
 	return score, err
 }
@@ -130,7 +130,7 @@ func checkConcurrency(ctx context.Context, r *run) (score hold.Score, untested s
 		}
 		group.Wait()
 		for _, v := range problems {
-			count(&score, true, v)
+			score.Count(true, v)
 		}
 	})
 	if score.Objects == 0 {

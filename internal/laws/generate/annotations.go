@@ -37,7 +37,7 @@ func Tampered(r *rand.Rand, text string) string {
 		case 0:
 			p.Remove()
 		case 1:
-			p.Set(another(r, p.Value))
+			p.Set(Another(r, p.Value))
 		default:
 			p.Set(json.RawMessage(odd(r)))
 		}

@@ -46,7 +46,7 @@ func (g *Generator) object(seed, index uint64) ([]byte, making) {
 	var m making
 	for try := range uint64(5) {
 		var obj []byte
-		if obj, m = g.Make(Random(seed^Hash(g.version.Name)+try<<56, index)); obj != nil {
+		if obj, m = g.make(Random(seed^Hash(g.version.Name)+try<<56, index)); obj != nil {
 			return obj, m
 		}
 		g.dropped.Add(1)
@@ -58,8 +58,13 @@ func (g *Generator) object(seed, index uint64) ([]byte, making) {
 // many, the schema has rules that chance does not meet, and hints help.
 func (g *Generator) Dropped() uint64 { return g.dropped.Load() }
 
-// Make returns an object, or nil if it is invalid.
-func (g *Generator) Make(r *rand.Rand) ([]byte, making) {
+// Make returns an object by random choices, or nil if it is invalid.
+func (g *Generator) Make(r *rand.Rand) []byte {
+	object, _ := g.make(r)
+	return object
+}
+
+func (g *Generator) make(r *rand.Rand) ([]byte, making) {
 	m := newMaker(g, r)
 	l := limitsOf(r, g.version.Root, nil)
 	obj := tree.Read(tree.Encode(m.object(g.version.Root, &l)))

@@ -3,13 +3,13 @@ package generate
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
@@ -63,52 +63,20 @@ func ReasonsOf(v *crdschema.Version, errs field.ErrorList) map[[2]string]bool {
 	return reasons
 }
 
-// Errors without a path have it in their text: that of an integer for which its format has no room,
-// and that of a branch (oneOf, anyOf, allOf, not).
-var (
-	checkedNumber = regexp.MustCompile(`^Checked value (must be .+) in (\S+)$`)
-	wrongBranch   = regexp.MustCompile(`^"([^"]+)" must`)
-)
-
-func reasonOf(v *crdschema.Version, err *field.Error) [2]string {
-	if m := checkedNumber.FindStringSubmatch(err.Detail); m != nil {
-		path, _ := SchemaPath(v.Root, m[2])
-		return [2]string{path, m[1]}
-	}
-	path, n := SchemaPath(v.Root, err.Field)
-	if m := wrongBranch.FindStringSubmatch(err.Detail); m != nil && path == "." {
-		path, n = SchemaPath(v.Root, m[1])
-	}
-	return [2]string{path, describe(n, err)}
-}
-
-func placeAt(v *crdschema.Version, path string) *crdschema.Node {
-	_, n := SchemaPath(v.Root, path)
-	return n
-}
-
 // maxReason bounds the text of a reason: patterns and enums may be long.
 const maxReason = 120
 
-// placeOf matches the object's path at the start of what the API server's validation says.
-var placeOf = regexp.MustCompile(`^("[^"]*"|\S*) (in body )?(must|should|can't|shouldn't)`)
-
-// quotedValue matches the value at the end of what the API server says of one of another type.
-var quotedValue = regexp.MustCompile(`(?s)^(must be of type \S+): ".*"$`)
-
-// describe returns an error of the API server without the value and the path.
-func describe(n *crdschema.Node, err *field.Error) string {
-	text := quotedValue.ReplaceAllString(placeOf.ReplaceAllString(err.Detail, "$3"), "$1")
-	switch {
-	case brokenRule(n, err) != "":
-		text = "validation rule: " + brokenRule(n, err)
-	case text == "":
-		text = strings.ToLower(err.Type.String())
+func reasonOf(v *crdschema.Version, err *field.Error) [2]string {
+	refusal := apiserver.RefusalOf(err)
+	path, n := SchemaPath(v.Root, refusal.Path)
+	text := refusal.Reason
+	if rule := brokenRule(n, err); rule != "" {
+		text = "validation rule: " + rule
 	}
 	if runes := []rune(text); len(runes) > maxReason {
 		text = string(runes[:maxReason]) + "…"
 	}
-	return strings.ReplaceAll(text, "\n", " ")
+	return [2]string{path, strings.ReplaceAll(text, "\n", " ")}
 }
 
 // brokenRule returns the validation rule of a place (x-kubernetes-validations) that an error is
@@ -126,7 +94,7 @@ func brokenRule(n *crdschema.Node, err *field.Error) string {
 			computed = strings.TrimSpace(rule.Rule)
 		}
 	}
-	if err.Type == field.ErrorTypeInvalid && !placeOf.MatchString(err.Detail) {
+	if err.Type == field.ErrorTypeInvalid && apiserver.RefusalOf(err).Reason == err.Detail {
 		return computed
 	}
 	return ""

@@ -55,7 +55,7 @@ func (m *making) repair(v *crdschema.Version, obj map[string]any, reasons map[st
 	m.causes = map[[2]string]bool{}
 	for _, err := range errs {
 		reason, found := removalOf(err.Field, reasons)
-		if !found || brokenRule(placeAt(v, err.Field), err) != "" {
+		if _, n := SchemaPath(v.Root, err.Field); !found || brokenRule(n, err) != "" {
 			reason = reasonOf(v, err)
 		}
 		m.causes[reason], m.removed[reason] = true, true

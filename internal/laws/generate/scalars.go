@@ -48,9 +48,9 @@ func (m *maker) text() string {
 	case m.zero:
 		return ""
 	case m.huge && m.chance(4) || m.chance(300):
-		return strings.Repeat(text(m.r)+".", 1+m.r.IntN(100))
+		return strings.Repeat(Text(m.r)+".", 1+m.r.IntN(100))
 	case m.chance(3):
-		return text(m.r)
+		return Text(m.r)
 	}
 	return Pick(m.r,
 		"a", "b", "name", "some text", "A", "0", "1", "-1", "007", "1.50", "1e3", "80%", "100%", "true", "False", "yes",

@@ -8,14 +8,17 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
-// Hold holds an object to all laws, and edits of what it becomes.
-func (s *Runner) Hold(ctx context.Context, object []byte) *ViolationError {
-	version, _ := tree.VersionOf(object)
-	return s.check(ctx, object, s.random(generate.Hash(string(object)), version))
+// Check holds an object to all laws but those of walks, by random choices, and returns a
+// *ViolationError on the smallest object that it finds.
+func (s *Runner) Check(ctx context.Context, object []byte, r *rand.Rand) error {
+	if v := s.Hold(ctx, object, r); v != nil {
+		return s.smallest(ctx, v)
+	}
+	return nil
 }
 
-// check holds an object to all laws, and edits of what it becomes, by random choices.
-func (s *Runner) check(ctx context.Context, object []byte, r *rand.Rand) *ViolationError {
+// Hold is [Runner.Check] for the object as it is.
+func (s *Runner) Hold(ctx context.Context, object []byte, r *rand.Rand) *ViolationError {
 	t, v := s.subject(ctx, object)
 	if v != nil {
 		return v
@@ -27,10 +30,8 @@ func (s *Runner) check(ctx context.Context, object []byte, r *rand.Rand) *Violat
 // another object keeps or with annotations that keep nothing.
 func (t *subject) edits(version string) *ViolationError {
 	r := t.rand
-	var edited map[string]any
-	if t.CRD == nil {
-		edited = t.Read(generate.Vary(r, t.there[version], 1+r.IntN(2), false))
-	} else if edited, _ = t.edited(r, version, t.View(version, t.there[version]), nil); edited == nil {
+	edited, _ := t.edited(r, version, t.View(version, t.there[version]), nil)
+	if edited == nil {
 		return nil
 	}
 	for _, foreign := range []bool{false, true} {
@@ -85,13 +86,10 @@ func (s *Runner) edited(r *rand.Rand, version string, object, before map[string]
 // stale gives an object at a version what another object keeps of the version that it is to be
 // converted to.
 func (s *Runner) stale(ctx context.Context, r *rand.Rand, object map[string]any, version, to string) {
-	var other []byte
-	if pool := s.pools[to]; len(pool) > 0 {
-		other = tree.Encode(pool[r.IntN(len(pool))])
-	} else if back, err := s.Convert(ctx, tree.Encode(object), version, to); err == nil {
-		other = generate.Vary(r, back, 1+r.IntN(3), false)
+	if len(s.pools[to]) == 0 {
+		return
 	}
-	if there, err := s.Convert(ctx, other, to, version); err == nil {
+	if there, err := s.Convert(ctx, tree.Encode(generate.Pick(r, s.pools[to]...)), to, version); err == nil {
 		tree.DropKept(object)
 		tree.Annotate(object, tree.Kept(s.Read(there), to))
 	}

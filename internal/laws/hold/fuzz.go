@@ -115,7 +115,7 @@ func (s *Runner) index(ctx context.Context, index uint64) *ViolationError {
 			continue
 		}
 		s.count(func(c *Stats) { c.Objects++ })
-		if v := s.check(ctx, object, s.random(index, version)); v != nil {
+		if v := s.Hold(ctx, object, s.random(index, version)); v != nil {
 			return v
 		}
 		if v := s.fragment(ctx, s.random(^index, version), object); v != nil {
@@ -152,44 +152,6 @@ func (s *Runner) fragment(ctx context.Context, r *rand.Rand, object []byte) *Vio
 		v = t.check()
 	}
 	return v
-}
-
-// Shaper returns a function that holds the kind to all laws on an object that someone else chooses,
-// such as a fuzz target of Go, which looks for new ways through the code: an object of a version,
-// by the bytes of one text, and edits of what it becomes, by those of another. The suite needs
-// schemas. The error of the function is a *ViolationError. It is safe for concurrent use.
-func (s Suite) Shaper() (func(ctx context.Context, version, object, edits string) error, error) {
-	b, err := s.Prepare()
-	return func(ctx context.Context, version, object, edits string) error {
-		made, _ := b.generators[version].Make(chosenBy(object))
-		if made == nil {
-			return nil
-		}
-		if v := b.check(ctx, made, chosenBy(edits)); v != nil {
-			return b.smallest(ctx, v)
-		}
-		return nil
-	}, err
-}
-
-// choices is a source of random numbers: the bytes of a text, and always the same numbers after its
-// end.
-type choices struct {
-	text string
-	rand.PCG
-}
-
-func chosenBy(text string) *rand.Rand { return rand.New(&choices{text: text}) } //nolint:gosec // choices that can be repeated
-
-// Uint64 implements rand.Source. It repeats the byte, as callers look at other bits for other
-// ranges.
-func (c *choices) Uint64() uint64 {
-	if c.text == "" {
-		return c.PCG.Uint64()
-	}
-	n := uint64(c.text[0]) * 0x0101010101010101
-	c.text = c.text[1:]
-	return n
 }
 
 // A Rejection says how many valid objects of a version become objects that another version refuses,

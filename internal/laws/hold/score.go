@@ -1,6 +1,7 @@
 package hold
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -24,78 +25,108 @@ func (s *Runner) Object(version string, index uint64) []byte {
 
 // Score makes the check of a law on count random objects of each version. It ends with the error of
 // ctx.
-func (s *Runner) Score(ctx context.Context, law Law, count uint64) (score Score, err error) {
+func (s *Runner) Score(ctx context.Context, law Law, count uint64) (Score, error) {
 	row := RowOf(law)
+	judge := func(t *subject, to string) (bool, *ViolationError) { return t.judged(&row, to) }
+	return s.score(ctx, count, judge, func(object []byte, index uint64) (bool, *ViolationError) {
+		if row.sample != nil {
+			object = row.sample(s, object, index)
+		}
+		if row.judge != nil {
+			return s.first(ctx, object, judge)
+		}
+		version, _ := tree.VersionOf(object)
+		r := s.random(^index, version)
+		v := s.randomWalk(ctx, r, object, 1+r.IntN(4))
+		if v != nil && v.Law != law {
+			return false, nil // the round trip without edits fails
+		}
+		return true, v
+	})
+}
+
+// A Judge reports whether a check applies to an object in the conversion from a version to another,
+// and what is wrong.
+type Judge func(object []byte, from, to string) (applies bool, v *ViolationError)
+
+// Judge makes another check on count random objects of each version.
+func (s *Runner) Judge(ctx context.Context, count uint64, by Judge) (Score, error) {
+	judge := func(t *subject, to string) (bool, *ViolationError) { return by(t.object, t.version, to) }
+	return s.score(ctx, count, judge, func(object []byte, _ uint64) (bool, *ViolationError) { return s.first(ctx, object, judge) })
+}
+
+type judge func(t *subject, to string) (applies bool, v *ViolationError)
+
+// score tries random objects. The first that fails is made smaller for as long as again fails in
+// the same direction.
+func (s *Runner) score(
+	ctx context.Context, count uint64, again judge, try func(object []byte, index uint64) (applies bool, v *ViolationError),
+) (score Score, err error) {
 	for index := range count {
 		for _, version := range s.Versions {
 			object := s.Object(version, index)
 			if object == nil {
 				continue
 			}
-			applies, v := s.try(ctx, &row, object, index)
+			applies, v := try(object, index)
 			if err := ctx.Err(); err != nil {
 				return score, err
 			}
-			if v != nil {
-				score.Failed++
-			}
 			if v != nil && score.First == nil {
-				to := v.To
+				law, to := v.Law, v.To
 				score.First = s.shrink(ctx, v, func(t *subject) *ViolationError {
-					if _, v := t.judged(&row); v != nil && v.To == to {
-						return v
-					}
-					return nil
+					_, v := again(t, to)
+					return v
 				})
 				score.First.Law, score.First.Index = law, index
 			}
-			if applies || v != nil {
-				score.Objects++
-			}
+			score.Count(applies, v)
 		}
 	}
-	return score, nil
+	return score, ctx.Err()
 }
 
-// try makes the check of a law on an object. It returns false and no violation for one to which the
-// law does not apply.
-func (s *Runner) try(ctx context.Context, row *Row, object []byte, index uint64) (applies bool, v *ViolationError) {
-	if row.sample != nil {
-		object = row.sample(s, object, index)
+// Count counts an object.
+func (s *Score) Count(applies bool, v *ViolationError) {
+	if applies || v != nil {
+		s.Objects++
 	}
+	if v != nil {
+		s.Failed++
+		s.First = cmp.Or(s.First, v)
+	}
+}
+
+// first judges an object in all directions, up to the first violation.
+func (s *Runner) first(ctx context.Context, object []byte, by judge) (applies bool, v *ViolationError) {
 	t, v := s.subject(ctx, object)
 	if v != nil {
 		return false, nil //nolint:nilerr // there is no sample
 	}
-	if row.judge != nil {
-		return t.judged(row)
-	}
-	r := s.random(^index, t.version)
-	if v = s.randomWalk(ctx, r, object, 1+r.IntN(4)); v != nil && v.Law != row.Law {
-		return false, nil // the round trip without edits fails
-	}
-	return true, v
-}
-
-// judged reports whether the check of a law applies to the object, and how this violates the law.
-func (t *subject) judged(row *Row) (applies bool, v *ViolationError) {
 	for _, to := range t.Others(t.version) {
-		there, err := t.convert(t.ctx, t.object, t.version, to)
-		switch {
-		case err != nil && row.Law == Total:
-			return true, t.violation(Total, to, "%v", err)
-		case err != nil || t.class == wild:
-			continue // it is another check that fails
-		}
-		t.there[to] = there
-		held, v := row.judge(t, to)
+		held, v := by(t, to)
 		if v != nil {
-			v.Law = row.Law
 			return true, v
 		}
 		applies = applies || held
 	}
 	return applies, nil
+}
+
+// judged makes the check of a law on the object.
+func (t *subject) judged(row *Row, to string) (applies bool, v *ViolationError) {
+	there, err := t.convert(t.ctx, t.object, t.version, to)
+	switch {
+	case err != nil && row.Law == Total:
+		return true, t.violation(Total, to, "%v", err)
+	case err != nil || t.class == wild:
+		return false, nil // it is another check that fails
+	}
+	t.there[to] = there
+	if applies, v = row.judge(t, to); v != nil {
+		v.Law = row.Law
+	}
+	return applies, v
 }
 
 // withoutParts returns an object without some of its parts.

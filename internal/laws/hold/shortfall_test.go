@@ -111,7 +111,7 @@ func TestRejectionsNameTheirCauses(t *testing.T) {
 		{
 			name: "a field that only one version requires",
 			v2:   `{type: object, required: [mode], properties: {mode: {type: string}, size: {type: integer}}}`,
-			want: []generate.Refusal{{Path: ".spec.mode", Reason: "required value"}},
+			want: []generate.Refusal{{Path: ".spec.mode", Reason: "is required"}},
 		},
 		{
 			name: "a default fills in what is required",
@@ -123,7 +123,7 @@ func TestRejectionsNameTheirCauses(t *testing.T) {
 				anyOf: [{required: [mode]}, {properties: {size: {maximum: -7}}, required: [size]}]}`,
 			want: []generate.Refusal{
 				{Path: ".spec", Reason: "must validate at least one schema (anyOf)"},
-				{Path: ".spec.mode", Reason: "required value"},
+				{Path: ".spec.mode", Reason: "is required"},
 				{Path: ".spec.size", Reason: "must be of type integer with format int32"},
 				{Path: ".spec.size", Reason: "should be less than or equal to -7"},
 			},
@@ -138,7 +138,7 @@ func TestRejectionsNameTheirCauses(t *testing.T) {
 			v2: `{type: object, properties: {mode: {type: string, enum: [a]}, size: {type: integer,
 				x-kubernetes-validations: [{rule: self != 1, message: one is too lonely}]}}}`,
 			want: []generate.Refusal{
-				{Path: ".spec.mode", Reason: `supported values: "a"`}, {Path: ".spec.size", Reason: "validation rule: one is too lonely"},
+				{Path: ".spec.mode", Reason: `should be one of "a"`}, {Path: ".spec.size", Reason: "validation rule: one is too lonely"},
 			},
 		},
 	} {

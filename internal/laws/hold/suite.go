@@ -72,8 +72,8 @@ func (s Suite) Check(ctx context.Context, objects iter.Seq[[]byte]) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if v := b.check(ctx, object, b.random(index, "")); v != nil {
-			return b.smallest(ctx, v)
+		if err := b.Check(ctx, object, b.random(index, "")); err != nil {
+			return err
 		}
 		index++
 	}
