@@ -107,9 +107,7 @@ func (c *Comparison) Add(ctx context.Context, name string, object []byte) {
 	c.lock.Lock()
 	c.objects++
 	var first []*Disagreement
-	if slices.ContainsFunc(slices.Collect(maps.Keys(places)), func(p Place) bool { return p.Verdict != BothLose }) {
-		c.differ++
-	}
+	differs := false
 	for place, d := range places {
 		known := c.found[place]
 		if known == nil {
@@ -118,6 +116,10 @@ func (c *Comparison) Add(ctx context.Context, name string, object []byte) {
 			first = append(first, d)
 		}
 		known.Objects++
+		differs = differs || place.Verdict != BothLose
+	}
+	if differs {
+		c.differ++
 	}
 	c.lock.Unlock()
 	if c.Values {
@@ -173,91 +175,71 @@ func (c *Comparison) compare(ctx context.Context, object []byte) map[Place]*Disa
 	if err != nil {
 		return found
 	}
-	for _, to := range c.ours.Versions {
-		if to != from {
-			c.direction(ctx, object, Place{From: from, To: to}, found)
-		}
+	for _, to := range c.ours.Others(from) {
+		c.direction(ctx, object, Place{From: from, To: to}, found)
 	}
 	return found
 }
 
-// direction compares an object in one direction.
+// add adds a difference, unless there is one of the same place.
+func add(found map[Place]*Disagreement, place Place, verdict Verdict, source, theirs, ours string) {
+	place.Verdict = verdict
+	if found[place] == nil {
+		found[place] = &Disagreement{Place: place, Source: source, Theirs: theirs, Ours: ours}
+	}
+}
+
+// direction compares an object in one direction. Both converters may refuse an object.
 func (c *Comparison) direction(ctx context.Context, object []byte, at Place, found map[Place]*Disagreement) {
 	theirs, theirErr := c.theirs.Convert(ctx, object, at.From, at.To)
 	ours, ourErr := c.ours.Convert(ctx, object, at.From, at.To)
-	if c.fails(at, theirErr, ourErr, found) {
+	switch {
+	case theirErr != nil && ourErr != nil:
+		return
+	case theirErr != nil:
+		add(found, at, TheirsFails, "", theirErr.Error(), "")
+		return
+	case ourErr != nil:
+		add(found, at, OursFails, "", "", ourErr.Error())
 		return
 	}
-	source := c.ours.Read(object)
-	shown := shownOf(source)
-	there := [2]map[string]any{
-		c.ours.Undropped(shown(c.theirs.View(at.To, theirs)), at.To, at.From), c.ours.Undropped(shown(c.ours.View(at.To, ours)), at.To, at.From),
+	shown := shownOf(c.ours.Read(object))
+	seen := func(version, other string, object []byte) map[string]any {
+		return c.ours.Undropped(shown(c.ours.View(version, object)), version, other)
 	}
-	var all []Difference
-	differ(c.ours.Schema(at.To).Root, there[0], there[1], "", &all)
-	for _, diff := range all {
-		d := &Disagreement{Place: at, Theirs: diff.Was, Ours: diff.Is}
-		d.Verdict, d.At, d.Path = Differs, at.To, diff.Path
-		add(found, d)
+	place := at
+	place.At = at.To
+	for _, diff := range differences(c.ours.Schema(at.To).Root, seen(at.To, at.From, theirs), seen(at.To, at.From, ours)) {
+		place.Path = diff.Path
+		add(found, place, Differs, "", diff.Was, diff.Is)
 	}
-	was := c.ours.Undropped(shown(c.ours.View(at.From, object)), at.From, at.To)
-	back := [2]map[string]any{}
+	var lost [2][]Difference
 	for i, s := range []*hold.Resource{c.theirs, c.ours} {
 		text, err := s.Convert(ctx, tree.Encode(s.View(at.To, [][]byte{theirs, ours}[i])), at.To, at.From)
 		if err != nil {
-			verdict := []Verdict{TheirsFails, OursFails}[i]
-			add(found, &Disagreement{Place: Place{Verdict: verdict, From: at.To, To: at.From}, Theirs: err.Error()})
+			add(found, Place{From: at.To, To: at.From}, []Verdict{TheirsFails, OursFails}[i], "", err.Error(), "")
 			return
 		}
-		back[i] = c.ours.Undropped(shown(s.View(at.From, text)), at.From, at.To)
+		lost[i] = differences(c.ours.Schema(at.From).Root, seen(at.From, at.To, object), seen(at.From, at.To, text))
 	}
-	c.losses(at, was, back[0], back[1], found)
+	losses(at, lost[0], lost[1], found)
 }
 
-// fails reports a conversion that fails, by one converter or by both. Both may refuse an object.
-func (c *Comparison) fails(at Place, theirs, ours error, found map[Place]*Disagreement) bool {
-	switch {
-	case theirs != nil && ours != nil:
-	case theirs != nil:
-		at.Verdict = TheirsFails
-		add(found, &Disagreement{Place: at, Theirs: theirs.Error()})
-	case ours != nil:
-		at.Verdict = OursFails
-		add(found, &Disagreement{Place: at, Ours: ours.Error()})
-	default:
-		return false
-	}
-	return true
-}
-
-// losses compares what came back of an object.
-func (c *Comparison) losses(at Place, was, theirs, ours map[string]any, found map[Place]*Disagreement) {
-	root := c.ours.Schema(at.From).Root
-	var theirLosses, ourLosses []Difference
-	differ(root, was, theirs, "", &theirLosses)
-	differ(root, was, ours, "", &ourLosses)
+// losses compares what each converter loses of an object.
+func losses(at Place, theirs, ours []Difference, found map[Place]*Disagreement) {
 	at.At = at.From
-	for _, loss := range ourLosses {
-		d := &Disagreement{Place: at, Source: loss.Was, Theirs: loss.Was, Ours: loss.Is}
-		d.Verdict, d.Path = OursLoses, loss.Path
-		if i := slices.IndexFunc(theirLosses, func(l Difference) bool { return l.Path == loss.Path }); i >= 0 {
-			d.Verdict, d.Theirs = BothLose, theirLosses[i].Is
+	for _, loss := range ours {
+		verdict, is := OursLoses, loss.Was
+		if i := slices.IndexFunc(theirs, loss.samePath); i >= 0 {
+			verdict, is = BothLose, theirs[i].Is
 		}
-		add(found, d)
+		at.Path = loss.Path
+		add(found, at, verdict, loss.Was, is, loss.Is)
 	}
-	for _, loss := range theirLosses {
-		if !slices.ContainsFunc(ourLosses, func(l Difference) bool { return l.Path == loss.Path }) {
-			d := &Disagreement{Place: at, Source: loss.Was, Theirs: loss.Is, Ours: loss.Was}
-			d.Verdict, d.Path = TheirsLoses, loss.Path
-			add(found, d)
+	for _, loss := range theirs {
+		if at.Path = loss.Path; !slices.ContainsFunc(ours, loss.samePath) {
+			add(found, at, TheirsLoses, loss.Was, loss.Is, loss.Was)
 		}
-	}
-}
-
-// add adds a difference, unless there is one of the same place.
-func add(found map[Place]*Disagreement, d *Disagreement) {
-	if found[d.Place] == nil {
-		found[d.Place] = d
 	}
 }
 

@@ -12,11 +12,15 @@ import (
 // so it has no index and no key of a map. Was and Is are JSON, empty if absent.
 type Difference struct{ Path, Was, Is string }
 
-// differ adds the places at which two values differ: the outermost ones that only one of them has,
-// and the innermost ones that both have.
-func differ(n *crdschema.Node, was, is any, path string, all *[]Difference) {
+func (d Difference) samePath(other Difference) bool { return d.Path == other.Path }
+
+// differences returns the places at which two values differ: the outermost ones that only one of
+// them has, and the innermost ones that both have.
+func differences(n *crdschema.Node, was, is any) []Difference { return differ(n, was, is, "", nil) }
+
+func differ(n *crdschema.Node, was, is any, path string, all []Difference) []Difference {
 	if tree.Equal(was, is) {
-		return
+		return all
 	}
 	x, okX := was.(map[string]any)
 	y, okY := is.(map[string]any)
@@ -26,20 +30,20 @@ func differ(n *crdschema.Node, was, is any, path string, all *[]Difference) {
 			if next == nil && n.Values() != nil {
 				step, next = "{}", n.Values()
 			}
-			differ(next, tree.At(x, name), tree.At(y, name), path+step, all)
+			all = differ(next, tree.At(x, name), tree.At(y, name), path+step, all)
 		}
-		return
+		return all
 	}
 	l, okL := was.([]any)
 	m, okM := is.([]any)
 	if okL && okM && len(l) == len(m) {
 		for i := range l {
-			differ(n.Items(), l[i], m[i], path+"[]", all)
+			all = differ(n.Items(), l[i], m[i], path+"[]", all)
 		}
-		return
+		return all
 	}
-	d := Difference{path, tree.Text(was), tree.Text(is)}
-	if !slices.Contains(*all, d) {
-		*all = append(*all, d)
+	if d := (Difference{path, tree.Text(was), tree.Text(is)}); !slices.Contains(all, d) {
+		all = append(all, d)
 	}
+	return all
 }

@@ -96,36 +96,32 @@ func (e *Examiner) Examine(ctx context.Context, object []byte) (*Examination, er
 
 // outcomeOf examines one direction. State is the object as the API server has it, without kept
 // values.
-func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[string]any, from, to string) Outcome {
-	o := Outcome{To: to}
-	result, err := e.converted(ctx, object, state, from, to)
-	if err != nil {
+func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[string]any, from, to string) (o Outcome) {
+	o.To = to
+	fails := func(err error, back bool) Outcome {
 		_, o.TooLarge = errors.AsType[*keep.TooLargeError](err)
-		o.Err = err
+		o.Err, o.Back = err, back
 		return o
 	}
+	result, err := e.converted(ctx, object, state, from, to)
+	if err != nil {
+		return fails(err, false)
+	}
 	e.measure(&o, result)
-	schema := e.Schema(to)
-	stored := tree.Copy(result)
+	schema, stored := e.Schema(to), tree.Copy(result)
 	schema.Prune(stored)
-	differ(schema.Root, result, stored, "", &o.Pruned)
+	o.Pruned = differences(schema.Root, result, stored)
 	schema.Default(stored)
 	o.Refused = generate.RefusalsOf(schema, stored)
 	returned, err := e.converted(ctx, tree.Encode(stored), stored, to, from)
 	if err != nil {
-		_, o.TooLarge = errors.AsType[*keep.TooLargeError](err)
-		o.Err, o.Back = err, true
-		return o
+		return fails(err, true)
 	}
 	e.Admit(from, returned)
 	tree.Visible(returned)
 	root := e.Schema(from).Root
-	var all []Difference
-	differ(root, state, returned, "", &all)
-	if len(all) > 0 {
-		differ(root, e.Undropped(state, from, to), e.Undropped(returned, from, to), "", &o.Differs)
-	}
-	for _, d := range all {
+	o.Differs = differences(root, e.Undropped(state, from, to), e.Undropped(returned, from, to))
+	for _, d := range differences(root, state, returned) {
 		if !slices.Contains(o.Differs, d) {
 			o.Dropped = append(o.Dropped, d)
 		}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,7 +42,11 @@ type Result struct {
 func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {
 	r := &run{Suite: s}
 	var err error
-	if r.runner, err = s.prepare(r); err != nil {
+	r.runner, err = hold.Suite{
+		Kind: &converters.Kind{GroupKind: s.CRD.GroupKind(), Versions: s.CRD.VersionNames()}, Remote: r.convert,
+		CRD: s.CRD, Seed: s.Seed, Drops: s.Drops, Stored: true,
+	}.Prepare()
+	if err != nil {
 		return nil, err
 	}
 	if len(r.runner.Versions) < 2 {
@@ -56,11 +61,14 @@ func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {
 		if s.Progress != nil {
 			s.Progress(check.Name, len(results), len(checks))
 		}
-		result := Result{Check: &check}
-		if silent := len(results) > 0 && results[0].Name == reviewCheck && results[0].Failed == results[0].Objects; silent {
-			result.Untested = "no review is answered"
-		} else if result.Score, result.Untested, err = check.run(ctx, r); err != nil {
-			return results, fmt.Errorf("check %s: %w", check.Name, err)
+		result := Result{Check: &check, Untested: "no review is answered"}
+		if silent := len(results) > 0 && results[0].Name == reviewCheck && results[0].Failed == results[0].Objects; !silent {
+			if result.Score, result.Untested, err = check.run(ctx, r); err != nil {
+				return results, fmt.Errorf("check %s: %w", check.Name, err)
+			}
+			if result.Untested = cmp.Or(result.Untested, "no object is converted"); result.Objects > 0 {
+				result.Untested = ""
+			}
 		}
 		results = append(results, result)
 	}
@@ -72,14 +80,6 @@ type run struct {
 	Suite
 
 	runner *hold.Runner
-}
-
-// prepare makes objects of the CRD, and holds the webhook to laws.
-func (s *Suite) prepare(r *run) (*hold.Runner, error) {
-	return hold.Suite{
-		Kind: &converters.Kind{GroupKind: s.CRD.GroupKind(), Versions: s.CRD.VersionNames()}, Remote: r.convert,
-		CRD: s.CRD, Seed: s.Seed, Drops: s.Drops, Stored: true,
-	}.Prepare()
 }
 
 // find makes sure that there are objects and a webhook.

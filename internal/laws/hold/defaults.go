@@ -14,30 +14,15 @@ type Default struct {
 	Version, Path, Value string
 }
 
-// sent returns what the API server converts if a client writes the object: with the defaults of
-// its version.
-func (t *subject) sent() []byte {
-	object := t.Read(t.object)
-	for _, path := range t.filled {
-		generate.Put(object, path, tree.At(t.state, path...))
-	}
-	return tree.Encode(object)
-}
-
 // returnsDefaulted is returns for an object that lacks some of its defaults: the API server fills
 // them in before it converts the object.
 func (t *subject) returnsDefaulted(to string) *ViolationError {
-	full, v := t.subject(t.ctx, t.sent())
+	full, v := t.subject(t.ctx, tree.Encode(t.refill(t.Read(t.object))))
 	if v != nil || len(full.filled) > 0 {
 		return v
 	}
 	full.foreign = t.foreign
-	there, err := full.convert(t.ctx, full.object, full.version, to)
-	if err != nil {
-		return full.fails(to, err, "%v", err)
-	}
-	full.there[to] = there
-	return full.returns(to)
+	return full.thereAndBack(to)
 }
 
 // refill gives an object the source's own value wherever a default filled in the source. What

@@ -47,10 +47,7 @@ func (t *subject) edits(version string) *ViolationError {
 			return v
 		}
 		e.foreign = foreign
-		if v := e.total(t.version); v != nil || e.there[t.version] == nil {
-			return v
-		}
-		if v := e.returns(t.version); v != nil {
+		if v := e.thereAndBack(t.version); v != nil {
 			return v
 		}
 	}

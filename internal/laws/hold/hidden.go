@@ -19,7 +19,7 @@ import (
 // version of that place.
 func (s *Runner) hides(ctx context.Context, from, to string, state map[string]any, kept base, result map[string]any) (tree.Gap, string) {
 	bare := func(object map[string]any, from, to string) map[string]any {
-		text, err := withUID(tree.Encode(tree.Visible(tree.Copy(object))), func(object []byte) ([]byte, error) { return s.Convert(ctx, object, from, to) })
+		text, err := s.ConvertStored(ctx, tree.Encode(tree.Visible(tree.Copy(object))), from, to)
 		if err != nil {
 			return nil // L7
 		}

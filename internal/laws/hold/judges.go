@@ -42,6 +42,13 @@ func (t *subject) repeats(to string) *ViolationError {
 	return t.violation(Deterministic, to, "got %s, then %s (%v)", t.there[to], again, err)
 }
 
+func (t *subject) thereAndBack(to string) *ViolationError {
+	if v := t.total(to); v != nil || t.there[to] == nil {
+		return v
+	}
+	return t.returns(to)
+}
+
 // returns is also [Edit], for an object that keeps something.
 func (t *subject) returns(to string) *ViolationError {
 	there := t.there[to]
@@ -172,7 +179,7 @@ func (t *subject) overHub(to string) *ViolationError {
 // Go type and an absent field are different answers.
 func (t *subject) like(to string) *ViolationError {
 	there := t.there[to]
-	theirs, err := t.withUID(t.object, func(object []byte) ([]byte, error) { return t.answers.Convert(t.ctx, object, t.version, to) })
+	theirs, err := t.answers.ConvertStored(t.ctx, t.object, t.version, to)
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to be like
 	}

@@ -211,3 +211,33 @@ func (s *Resource) Convert(ctx context.Context, object []byte, from, to string) 
 	}
 	return bytes.Clone(obj.Text()), nil
 }
+
+// ConvertStored converts an object that is stored, and so has a uid. The result has none that the
+// object had not.
+func (s *Resource) ConvertStored(ctx context.Context, object []byte, from, to string) ([]byte, error) {
+	obj, err := jsondoc.ParseObject(object)
+	if err != nil {
+		return s.Convert(ctx, object, from, to)
+	}
+	meta, errMeta := obj.Get("metadata")
+	uid, errUID := obj.Get("metadata", "uid")
+	if errMeta != nil || errUID != nil || uid != nil || meta != nil && meta.Kind() != jsondoc.Map {
+		return s.Convert(ctx, object, from, to)
+	}
+	if err := obj.Set(jsondoc.StringValue("u"), "metadata", "uid"); err != nil {
+		return nil, err
+	}
+	result, err := s.Convert(ctx, obj.Text(), from, to)
+	if err != nil {
+		return nil, err
+	}
+	there, err := jsondoc.ParseObject(result)
+	if err != nil {
+		return result, nil //nolint:nilerr // a law finds that
+	}
+	err = there.Remove("metadata", "uid")
+	if left, _ := there.Get("metadata"); err == nil && meta == nil && left.Kind() == jsondoc.Map && left.Len() == 0 {
+		err = there.Remove("metadata")
+	}
+	return there.Text(), err
+}

@@ -197,7 +197,7 @@ func (t *subject) holdsNumbers(to string) (applies bool, v *ViolationError) {
 		}
 	}
 	small, wrong := t.subject(t.ctx, tree.Encode(root))
-	if wrong != nil || small.total(to) != nil || small.returns(to) != nil {
+	if wrong != nil || small.thereAndBack(to) != nil {
 		return false, nil //nolint:nilerr // the number makes no difference
 	}
 	return true, v

@@ -83,11 +83,6 @@ type base struct {
 	source  map[string]any
 }
 
-// convert converts an object that is stored, and so has a uid.
-func (w *server) convert(ctx context.Context, object []byte, from, to string) ([]byte, error) {
-	return withUID(object, func(object []byte) ([]byte, error) { return w.Convert(ctx, object, from, to) })
-}
-
 func (s *Runner) server(ctx context.Context, object []byte, storage string) *server {
 	return &server{Runner: s, ctx: ctx, walk: &generate.Walk{Object: object, Storage: storage}, storage: storage, before: map[string]map[string]any{}}
 }
@@ -252,7 +247,7 @@ func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edit
 // that was kept there before rules bound the path to a place with a value of its own is another
 // one.
 func (w *server) says(version, path string) bool {
-	text, err := w.convert(w.ctx, tree.Encode(tree.Visible(tree.Copy(w.object))), w.version, version)
+	text, err := w.ConvertStored(w.ctx, tree.Encode(tree.Visible(tree.Copy(w.object))), w.version, version)
 	if err != nil {
 		return false
 	}
@@ -308,7 +303,7 @@ func (w *server) converted(object map[string]any, bases map[string]base, from, t
 	if from == to {
 		return object, bases, nil
 	}
-	text, err := w.convert(w.ctx, tree.Encode(object), from, to)
+	text, err := w.ConvertStored(w.ctx, tree.Encode(object), from, to)
 	if err != nil {
 		return nil, nil, w.violation(Total, from, to, "%v: %s", err, tree.Encode(object))
 	}

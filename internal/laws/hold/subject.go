@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
@@ -125,44 +124,8 @@ func (t *subject) violation(law Law, to, format string, args ...any) *ViolationE
 // convert converts an object as the API server sends it: what it has stored has a uid, a fragment
 // may have none.
 func (t *subject) convert(ctx context.Context, object []byte, from, to string) ([]byte, error) {
-	return t.withUID(object, func(object []byte) ([]byte, error) { return t.Convert(ctx, object, from, to) })
-}
-
-// withUID calls convert with the object, which has a uid if it could have been stored. The result
-// has none that the object had not.
-func (t *subject) withUID(object []byte, convert func([]byte) ([]byte, error)) ([]byte, error) {
 	if t.class == wild || t.Schema(t.version) == nil {
-		return convert(object)
+		return t.Convert(ctx, object, from, to)
 	}
-	return withUID(object, convert)
-}
-
-func withUID(object []byte, convert func([]byte) ([]byte, error)) ([]byte, error) {
-	obj, err := jsondoc.ParseObject(object)
-	if err != nil {
-		return convert(object)
-	}
-	meta, err := obj.Get("metadata")
-	if err != nil || meta != nil && meta.Kind() != jsondoc.Map {
-		return convert(object)
-	}
-	if uid, err := obj.Get("metadata", "uid"); err != nil || uid != nil {
-		return convert(object)
-	}
-	if err := obj.Set(jsondoc.StringValue("u"), "metadata", "uid"); err != nil {
-		return nil, err
-	}
-	result, err := convert(obj.Text())
-	if err != nil {
-		return nil, err
-	}
-	there, err := jsondoc.ParseObject(result)
-	if err != nil {
-		return result, nil //nolint:nilerr // a law finds that
-	}
-	err = there.Remove("metadata", "uid")
-	if left, _ := there.Get("metadata"); err == nil && meta == nil && left.Kind() == jsondoc.Map && left.Len() == 0 {
-		err = there.Remove("metadata")
-	}
-	return there.Text(), err
+	return t.ConvertStored(ctx, object, from, to)
 }
