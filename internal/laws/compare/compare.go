@@ -17,7 +17,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
-// An Verdict says how two converters of a kind differ on an object.
+// A Verdict says how two converters of a kind differ on an object.
 type Verdict string
 
 // The verdicts, in the order in which they are listed.
@@ -81,7 +81,7 @@ type Comparison struct {
 // hints by version and a seed.
 func Compare(theirs, ours *hold.Resource, hints map[string]generate.Hints, seed uint64) (*Comparison, error) {
 	c := &Comparison{theirs: theirs, ours: ours, seed: seed, generators: map[string]*generate.Generator{}, found: map[Place]*Disagreement{}}
-	var problems []error
+	problems := make([]error, 0, len(ours.Versions))
 	for _, version := range ours.Versions {
 		g, err := generate.NewGenerator(ours.Schema(version), hints[version])
 		c.generators[version], problems = g, append(problems, err)

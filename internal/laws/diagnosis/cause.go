@@ -131,20 +131,12 @@ func above(rule, place string) bool {
 		return false
 	}
 	for i, s := range r.Segments {
-		at := p.Segments[i]
-		switch s.Kind {
-		case syntax.Field:
-			if at.Kind != syntax.Field || at.Name != s.Name {
-				return false
-			}
-		case syntax.Values, syntax.KeyedValues:
-			if at.Kind != syntax.Field {
-				return false
-			}
-		case syntax.Elements, syntax.KeyedElements, syntax.Pick, syntax.First:
-			if at.Kind != syntax.Elements {
-				return false
-			}
+		at, kind := p.Segments[i], syntax.Elements
+		if s.Kind == syntax.Field || binding.IsMap(s) {
+			kind = syntax.Field
+		}
+		if at.Kind != kind || s.Kind == syntax.Field && at.Name != s.Name {
+			return false
 		}
 	}
 	return true

@@ -31,15 +31,9 @@ func writeShortfall(out *strings.Builder, s *generate.Shortfall) {
 		fmt.Fprintf(out, "note: %d of %s of %s could not be made\n", s.Missed, count(s.Asked, "object"), s.Version)
 		writeCauses(out, s.Causes, func(generate.Refusal) string { return "" })
 	}
-	never := make([]generate.Refusal, 0, len(s.Never))
-	for _, r := range s.Never {
-		if s.Missed < s.Asked { // else no object has anything
-			never = append(never, r)
-		}
-	}
-	if len(never) > 0 {
+	if len(s.Never) > 0 && s.Missed < s.Asked { // else no object has anything
 		fmt.Fprintf(out, "note: no object of %s has these fields, every value that was tried is invalid\n", s.Version)
-		writeCauses(out, never, func(generate.Refusal) string { return "" })
+		writeCauses(out, s.Never, func(generate.Refusal) string { return "" })
 	}
 	if s.Few() {
 		fmt.Fprintf(out, "note: only %d of the %s of %s are different apart from their metadata, the schema allows few\n",

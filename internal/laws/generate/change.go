@@ -7,6 +7,33 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
+// A Change sets or removes a member of an object. The path consists of names of members and indexes
+// of elements. If it leads nowhere, nothing changes.
+type Change struct {
+	Path   []any
+	Value  any
+	Remove bool
+}
+
+// String describes the change.
+func (c Change) String() string {
+	if c.Remove {
+		return "no " + tree.FormatPath(c.Path)
+	}
+	return tree.FormatPath(c.Path) + " = " + string(tree.Encode(c.Value))
+}
+
+// Apply does the change where there is a place for it.
+func (c Change) Apply(object any) {
+	last := len(c.Path) - 1
+	name, _ := c.Path[last].(string)
+	if fields, ok := tree.At(object, c.Path[:last]...).(map[string]any); ok {
+		if delete(fields, name); !c.Remove {
+			fields[name] = tree.Copy(c.Value)
+		}
+	}
+}
+
 // Put sets a member of an object that is there.
 func Put(object any, path []any, value any) { Change{Path: path, Value: value}.Apply(object) }
 
@@ -82,31 +109,4 @@ func canEdit(path []any) bool {
 		return len(path) == 3 && (path[1] == "labels" || path[1] == "annotations") && !tree.IsKept(name, "")
 	}
 	return true
-}
-
-// A Change sets or removes a member of an object. The path consists of names of members and indexes
-// of elements. If it leads nowhere, nothing changes.
-type Change struct {
-	Path   []any
-	Value  any
-	Remove bool
-}
-
-// String describes the change.
-func (c Change) String() string {
-	if c.Remove {
-		return "no " + tree.FormatPath(c.Path)
-	}
-	return tree.FormatPath(c.Path) + " = " + string(tree.Encode(c.Value))
-}
-
-// Apply does the change where there is a place for it.
-func (c Change) Apply(object any) {
-	last := len(c.Path) - 1
-	name, _ := c.Path[last].(string)
-	if fields, ok := tree.At(object, c.Path[:last]...).(map[string]any); ok {
-		if delete(fields, name); !c.Remove {
-			fields[name] = tree.Copy(c.Value)
-		}
-	}
 }

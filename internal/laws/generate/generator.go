@@ -83,6 +83,7 @@ func (g *Generator) make(r *rand.Rand) ([]byte, making) {
 	return nil, made
 }
 
+// Hash returns a digest, to make seeds of texts.
 func Hash(s string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(s))

@@ -13,17 +13,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// RefusalsOf returns what a schema has against an object, each once.
-func RefusalsOf(v *crdschema.Version, object map[string]any) []Refusal {
-	errs := v.Validate(object)
-	if len(errs) == 0 {
-		return nil
-	}
-	all := Refusals{}
-	all.Add(ReasonsOf(v, errs))
-	return all.Sorted()
-}
-
 // A Refusal is one thing that a version's schema has against objects, and how many of them.
 type Refusal struct {
 	// Path is the place in the version, as conversion rules write paths. Reason is what the API
@@ -52,6 +41,17 @@ func (c Refusals) Sorted() []Refusal {
 		return cmp.Or(cmp.Compare(b.Objects, a.Objects), strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
 	})
 	return all
+}
+
+// RefusalsOf returns what a schema has against an object, each once.
+func RefusalsOf(v *crdschema.Version, object map[string]any) []Refusal {
+	errs := v.Validate(object)
+	if len(errs) == 0 {
+		return nil
+	}
+	all := Refusals{}
+	all.Add(ReasonsOf(v, errs))
+	return all.Sorted()
 }
 
 // ReasonsOf returns the distinct places and reasons of the API server's errors about an object.

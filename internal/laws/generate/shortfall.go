@@ -85,9 +85,10 @@ func (g *Generator) never(seed uint64) []Refusal {
 		}
 		root := tree.Read(object)
 		for text, path := range paths {
-			if tree.HasAny(root, path) {
+			tree.RemoveAll(root, path, func(any) bool {
 				delete(paths, text)
-			}
+				return false
+			})
 		}
 	}
 	never := slices.DeleteFunc(candidates, func(r Refusal) bool { return paths[r.Path] == nil })

@@ -17,61 +17,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// A Remote converts an object from one version to another, such as a webhook that someone else
-// wrote. It may keep values in labels and annotations of its own.
-type Remote func(ctx context.Context, object []byte, from, to string) ([]byte, error)
-
-// remotely converts by Remote, and makes of the answer what the API server does: it takes labels
-// and annotations from the answer, and all other metadata from the object.
-func (s *Resource) remotely(ctx context.Context, object []byte, from, to string) ([]byte, error) {
-	answer, err := s.remote(ctx, object, from, to)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := tree.Decode(answer, false); err != nil {
-		return nil, fmt.Errorf("answer with an object that cannot be read: %w", err)
-	}
-	result, ok := tree.Literal(answer).(map[string]any)
-	if !ok {
-		return nil, errors.New("answer with something that is not an object")
-	}
-	source, _ := tree.Literal(object).(map[string]any)
-	restoreMetadata(result, source)
-	result["apiVersion"], result["kind"] = s.kind.Group+"/"+to, source["kind"]
-	return tree.Encode(result), nil
-}
-
-// restoreMetadata does what the API server does to a converted object.
-func restoreMetadata(result, source map[string]any) {
-	theirs, _ := result["metadata"].(map[string]any)
-	ours, had := source["metadata"].(map[string]any)
-	meta := maps.Clone(ours)
-	if meta == nil {
-		meta = map[string]any{}
-	}
-	for _, name := range []string{"labels", "annotations"} {
-		if delete(meta, name); !tree.IsAbsent(tree.At(theirs, name)) {
-			meta[name] = theirs[name]
-		}
-	}
-	if result["metadata"] = meta; !had && len(meta) == 0 {
-		delete(result, "metadata")
-	}
-}
-
-// Visible removes all kept values, and what tidy removes. A Remote keeps them under any names but
-// those that random objects have.
-func (s *Resource) Visible(object map[string]any) map[string]any {
-	if s.remote == nil {
-		return tree.Visible(object)
-	}
-	for _, in := range []string{"labels", "annotations"} {
-		entries, _ := tree.At(object, "metadata", in).(map[string]any)
-		maps.DeleteFunc(entries, func(name string, _ any) bool { return !slices.Contains(generate.EntryNames(), name) })
-	}
-	return tree.Tidy(object)
-}
-
 // A Drop is a place whose values the conversion from one version to another loses on purpose. The
 // path is one of the version From, as conversion rules write paths; an empty From or To is any
 // version. What is lost on the way to the hub is also lost on the way to the versions behind it.
@@ -240,4 +185,59 @@ func (s *Resource) ConvertStored(ctx context.Context, object []byte, from, to st
 		err = there.Remove("metadata")
 	}
 	return there.Text(), err
+}
+
+// A Remote converts an object from one version to another, such as a webhook that someone else
+// wrote. It may keep values in labels and annotations of its own.
+type Remote func(ctx context.Context, object []byte, from, to string) ([]byte, error)
+
+// remotely converts by Remote, and makes of the answer what the API server does: it takes labels
+// and annotations from the answer, and all other metadata from the object.
+func (s *Resource) remotely(ctx context.Context, object []byte, from, to string) ([]byte, error) {
+	answer, err := s.remote(ctx, object, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tree.Decode(answer, false); err != nil {
+		return nil, fmt.Errorf("answer with an object that cannot be read: %w", err)
+	}
+	result, ok := tree.Literal(answer).(map[string]any)
+	if !ok {
+		return nil, errors.New("answer with something that is not an object")
+	}
+	source, _ := tree.Literal(object).(map[string]any)
+	restoreMetadata(result, source)
+	result["apiVersion"], result["kind"] = s.kind.Group+"/"+to, source["kind"]
+	return tree.Encode(result), nil
+}
+
+// restoreMetadata does what the API server does to a converted object.
+func restoreMetadata(result, source map[string]any) {
+	theirs, _ := result["metadata"].(map[string]any)
+	ours, had := source["metadata"].(map[string]any)
+	meta := maps.Clone(ours)
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	for _, name := range []string{"labels", "annotations"} {
+		if delete(meta, name); !tree.IsAbsent(tree.At(theirs, name)) {
+			meta[name] = theirs[name]
+		}
+	}
+	if result["metadata"] = meta; !had && len(meta) == 0 {
+		delete(result, "metadata")
+	}
+}
+
+// Visible removes all kept values, and what [tree.Tidy] removes. A Remote keeps them under any
+// names but those that random objects have.
+func (s *Resource) Visible(object map[string]any) map[string]any {
+	if s.remote == nil {
+		return tree.Visible(object)
+	}
+	for _, in := range []string{"labels", "annotations"} {
+		entries, _ := tree.At(object, "metadata", in).(map[string]any)
+		maps.DeleteFunc(entries, func(name string, _ any) bool { return !slices.Contains(generate.EntryNames(), name) })
+	}
+	return tree.Tidy(object)
 }

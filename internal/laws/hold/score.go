@@ -120,7 +120,7 @@ func (t *subject) judged(row *Row, to string) (applies bool, v *ViolationError) 
 	case err != nil && row.Law == Total:
 		return true, t.violation(Total, to, "%v", err)
 	case err != nil || t.class == wild:
-		return false, nil // it is another check that fails
+		return false, nil //nolint:nilerr // it is another check that fails
 	}
 	t.there[to] = there
 	if applies, v = row.judge(t, to); v != nil {

@@ -99,6 +99,8 @@ type Runner struct {
 	rejected map[direction]*rejected
 }
 
+// Prepare returns a Runner. It fails for a version without a schema, and if it cannot read a drop
+// or a hint.
 func (s Suite) Prepare() (*Runner, error) {
 	b := &Runner{Suite: s, table: Table(), generators: map[string]*generate.Generator{}, pools: map[string][]map[string]any{}, rejected: map[direction]*rejected{}}
 	var err error

@@ -28,7 +28,8 @@ const (
 // A Row is a law: what it says, what it needs, and how it is held.
 type Row struct {
 	Law Law
-	// Says is the law in a clause, and More the rest of what the page about the laws says: C(A→B) is the conversion from version A to version B, and x an object of A.
+	// Says is the law in a clause, and More the rest of what the page about the laws says: C(A→B)
+	// is the conversion from version A to version B, and x an object of A.
 	Says, More string
 	// Check is the name of the law among the checks of a webhook of any author, the same in every
 	// release. Otherwise is what happens to users of one that breaks it, and Untested why it may
@@ -39,7 +40,7 @@ type Row struct {
 
 	stage stage
 	needs needs
-	// holds holds an object to the law in the conversion to a version. It is nil for a law that
+	// holds tries the law on an object in the conversion to a version. It is nil for a law that
 	// other laws include, or that is held elsewhere.
 	holds func(t *subject, to string) *ViolationError
 	// sample makes the object of an index that the check takes of an ordinary one, nil if there is
@@ -88,29 +89,29 @@ func Table() []Row {
 			Remedy: "return the object as it is if both versions are the same", stage: own, holds: (*subject).identity,
 		},
 		{
-			stage: converted, Law: Total, Says: "an object without any of its parts converts, and comes back with nothing but defaults of its schema",
+			Law: Total, stage: converted, Says: "an object without any of its parts converts, and comes back with nothing but defaults of its schema",
 			More:   ". It may lack `spec` or `metadata`, and have `null` anywhere",
 			Remedy: "expect that any part of the object is absent, null or new", holds: (*subject).total,
 			Check: "fragments", Otherwise: "server-side apply fails, or gives its manager fields that no user has set",
 			sample: (*Runner).withoutParts, judge: (*subject).grows,
 		},
 		{
-			stage: converted, Law: Source, Says: "nothing writes to the text that is converted",
+			Law: Source, stage: converted, Says: "nothing writes to the text that is converted",
 			Remedy: "convert a copy of the text", needs: result, holds: (*subject).unwritten,
 		},
 		{
-			stage: converted, Law: Deterministic, Says: "the same review always has the same answer", More: ", byte for byte",
+			Law: Deterministic, stage: converted, Says: "the same review always has the same answer", More: ", byte for byte",
 			Remedy: "use no clock, no random numbers and no order of maps", needs: result, holds: (*subject).repeats,
 			Check: "repeat", Otherwise: "server-side apply finds conflicts and changes where there are none",
 			judge: func(t *subject, to string) (bool, *ViolationError) { return true, t.repeats(to) },
 		},
 		{
-			stage: converted, Law: Metadata, Says: "of metadata only labels and annotations change, and stay valid",
+			Law: Metadata, stage: converted, Says: "of metadata only labels and annotations change, and stay valid",
 			Remedy: "change nothing in metadata but labels and annotations, and only to values that are valid there",
 			needs:  result, holds: (*subject).metadata,
 		},
 		{
-			stage: converted, Law: RoundTrip, Says: "an object is the same after converting there and back",
+			Law: RoundTrip, stage: converted, Says: "an object is the same after converting there and back",
 			More:   ": C(B→A)(C(A→B)(x)) = x, also with lists whose keys repeat or have no counterpart, and no kept value of A is left over",
 			Remedy: "wrap the converter in conversion.Lossless, which keeps what it loses", needs: result, holds: (*subject).returns,
 			Check: "round trip", Otherwise: "fields get lost, or appear, by a write at another version",
@@ -123,7 +124,7 @@ func Table() []Row {
 			stage:    elsewhere, sample: (*Runner).withLargeNumber, judge: (*subject).holdsNumbers, // L1 includes it
 		},
 		{
-			stage: converted, Law: Prune, Says: "converted objects have the fields and types of their schema only",
+			Law: Prune, stage: converted, Says: "converted objects have the fields and types of their schema only",
 			More: ". The API server would silently prune nothing. Unless the source has them, no list with keys has elements with " +
 				"the same keys or without their key, and no set has duplicates",
 			Remedy: "write only fields that the schema of the target version has, or add the field to it",
@@ -131,18 +132,18 @@ func Table() []Row {
 			Check: "schema", Otherwise: "kube-apiserver drops the field, or refuses the next write", judge: (*subject).fits,
 		},
 		{
-			stage: converted, Law: Hub, Says: "the way through the hub gives the same",
+			Law: Hub, stage: converted, Says: "the way through the hub gives the same",
 			More:   ": C(A→B) = C(hub→B)(C(A→hub)), with defaults in any version, and what the hub keeps of A crosses B",
 			Remedy: "convert between two spokes by way of the hub", needs: result | readable, holds: (*subject).overHub,
 		},
 		{
-			stage: converted, Law: Visible, Says: "what users see of the result depends on what they saw of the source, as long as nothing was kept",
+			Law: Visible, stage: converted, Says: "what users see of the result depends on what they saw of the source, as long as nothing was kept",
 			More:   ". Kept values of A, of third versions and malformed ones change nothing. Those of third versions pass unchanged",
 			Remedy: "read only annotations that keep values of the target version, and leave those of other versions",
 			needs:  result | valid | accepted | unkept, holds: (*subject).blind,
 		},
 		{
-			stage: converted, Law: SameAnswer, Says: "a valid object converts to what another kind makes of it, apart from what either keeps",
+			Law: SameAnswer, stage: converted, Says: "a valid object converts to what another kind makes of it, apart from what either keeps",
 			needs: result | valid | unkept | answers, holds: (*subject).like,
 		},
 		{

@@ -27,8 +27,8 @@ func (t *subject) forgeries(version string) *ViolationError {
 	return forged.wellFormed(t.version)
 }
 
-// wellFormed is [WellFormed]: whatever the object keeps, its conversion fails only if it does without, and
-// is as well formed.
+// wellFormed is [WellFormed]: whatever the object keeps, its conversion fails only if it does
+// without, and is as well formed.
 func (t *subject) wellFormed(to string) *ViolationError {
 	clean, err := t.convert(t.ctx, tree.Encode(tree.Visible(t.Read(t.object))), t.version, to)
 	if err != nil || t.refused || malformation(t, to, clean) != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
-// SmallestWalk makes a walk smaller for as long as fails says so of it. It tries at most some. Later
-// returns a walk that begins with what the first step writes, nil if there is none.
+// SmallestWalk makes a walk smaller for as long as fails says so of it. It tries at most some.
+// Later returns a walk that begins with what the first step writes, nil if there is none.
 func SmallestWalk(ctx context.Context, w *generate.Walk, most int, later func(*generate.Walk) *generate.Walk, fails func(*generate.Walk) bool) {
 	reduce(ctx, w, most, func(ctx context.Context, w *generate.Walk) iter.Seq[func() *generate.Walk] {
 		return smallerWalks(ctx, w, later)

@@ -7,38 +7,14 @@ import (
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
-// Added lists the paths of what an object has and another one has not, the outermost ones.
-func Added(was, is any, path []any, all [][]any) [][]any {
-	switch is := is.(type) {
-	case map[string]any:
-		old, ok := was.(map[string]any)
-		if !ok {
-			return all
-		}
-		for _, name := range Names(is) {
-			below := append(slices.Clip(path), name)
-			if _, found := old[name]; !found {
-				all = append(all, below)
-			} else {
-				all = Added(old[name], is[name], below, all)
-			}
-		}
-	case []any:
-		old, _ := was.([]any)
-		for i := range min(len(old), len(is)) {
-			all = Added(old[i], is[i], append(slices.Clip(path), i), all)
-		}
-	}
-	return all
-}
-
-// A gap is the first place at which two values differ, with what is there; its path is "" if there
-// Is none.
+// A Gap is the first place at which two values differ, with what was there and is. Its path is ""
+// if there is none.
 type Gap struct {
 	Path    string
 	Was, Is any
 }
 
+// NewGap returns the gap at a path, which is "." for the whole value.
 func NewGap(path string, was, is any) Gap {
 	if path == "" {
 		path = "."
@@ -87,4 +63,29 @@ func memberwise(was, is any, path string, by func(was, is any, path string) Gap)
 		}
 	}
 	return Gap{}
+}
+
+// Added lists the paths of what an object has and another one has not, the outermost ones.
+func Added(was, is any, path []any, all [][]any) [][]any {
+	switch is := is.(type) {
+	case map[string]any:
+		old, ok := was.(map[string]any)
+		if !ok {
+			return all
+		}
+		for _, name := range Names(is) {
+			below := append(slices.Clip(path), name)
+			if _, found := old[name]; !found {
+				all = append(all, below)
+			} else {
+				all = Added(old[name], is[name], below, all)
+			}
+		}
+	case []any:
+		old, _ := was.([]any)
+		for i := range min(len(old), len(is)) {
+			all = Added(old[i], is[i], append(slices.Clip(path), i), all)
+		}
+	}
+	return all
 }

@@ -25,12 +25,13 @@ func Kept(object map[string]any, version string) map[string]string {
 	return found
 }
 
-// Visible removes all kept values, and what tidy removes.
+// Visible removes all kept values, and what Tidy removes.
 func Visible(object map[string]any) map[string]any {
 	DropKept(object)
 	return Tidy(object)
 }
 
+// DropKept removes all kept values.
 func DropKept(object map[string]any) {
 	maps.DeleteFunc(Annotations(object), func(name string, _ any) bool { return IsKept(name, "") })
 }
@@ -50,6 +51,7 @@ func Tidy(object map[string]any) map[string]any {
 	return object
 }
 
+// Annotations returns the annotations of an object, nil if it has none.
 func Annotations(object map[string]any) map[string]any {
 	annotations, _ := At(object, "metadata", "annotations").(map[string]any)
 	return annotations

@@ -5,19 +5,8 @@ import (
 	"slices"
 )
 
-// DropNulls removes the nulls of an object, which the API server does, too, unless the schema
-// allows them.
-func DropNulls(object any) {
-	for _, p := range Parts(object) {
-		if p.Value == nil {
-			if _, inList := p.Path[len(p.Path)-1].(int); !inList {
-				p.Remove()
-			}
-		}
-	}
-}
-
-// A part is a member of an object or an element of a list, which can be changed in place.
+// A Part is a member of an object or an element of a list, which can be changed in place. Undo
+// takes back a change.
 type Part struct {
 	Path         []any
 	Value        any
@@ -58,6 +47,18 @@ func Parts(object any) []Part {
 
 // IsMeta reports whether a part is the metadata of the object or in it.
 func (p Part) IsMeta() bool { return p.Path[0] == "metadata" }
+
+// DropNulls removes the nulls of an object, which the API server does, too, unless the schema
+// allows them.
+func DropNulls(object any) {
+	for _, p := range Parts(object) {
+		if p.Value == nil {
+			if _, inList := p.Path[len(p.Path)-1].(int); !inList {
+				p.Remove()
+			}
+		}
+	}
+}
 
 // EachPart yields a value with an edit of each of its parts. The value is changed while it is
 // yielded, and only then.

@@ -15,17 +15,22 @@ import (
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
+// IsMap reports whether a value is an object.
 func IsMap(v any) bool { _, ok := v.(map[string]any); return ok }
 
+// IsList reports whether a value is a list.
 func IsList(v any) bool { _, ok := v.([]any); return ok }
 
+// IsAny reports true for any value.
 func IsAny(any) bool { return true }
 
+// IsEmptyMap reports whether a value is an object without members.
 func IsEmptyMap(v any) bool {
 	m, ok := v.(map[string]any)
 	return ok && len(m) == 0
 }
 
+// VersionOf returns the version of an object, by its apiVersion.
 func VersionOf(object []byte) (string, error) {
 	obj, err := jsondoc.ParseObject(object)
 	if err != nil {
@@ -50,6 +55,7 @@ func Read(object []byte) map[string]any {
 // Literal reads JSON with its numbers as their literals.
 func Literal(text []byte) any { return Must(Decode(text, true)) }
 
+// Must returns a value. It panics with an error, of texts that are known to be right.
 func Must[T any](v T, err error) T {
 	if err != nil {
 		panic("tree: " + err.Error())
@@ -113,6 +119,7 @@ func decodeNext(s *jsondoc.Scanner, literals bool) (any, error) {
 	return strconv.ParseFloat(string(text), 64)
 }
 
+// Encode writes JSON on one line, with the members of objects in the order of their names.
 func Encode(v any) []byte {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)

@@ -98,9 +98,8 @@ func (j *Judge) Refusals(text []byte) []Refusal {
 	return found
 }
 
-// RefusalOf takes an error of the API server apart. The path is as the API server writes it: a.b[0].
-// Its texts have the path in front of or behind
-// what counts, and may end with the value.
+// RefusalOf takes an error of the API server apart. The path is as the API server writes it:
+// a.b[0]. Its texts have the path in front of or behind what counts, and may end with the value.
 func RefusalOf(err *field.Error) Refusal {
 	path, reason := err.Field, err.Detail
 	switch err.Type {
