@@ -35,7 +35,7 @@ func TestFieldsThatTheCRDLacksSurvive(t *testing.T) {
 			}
 			suite := hold.Suite{
 				Kind: &kind, CRD: newer[0], Seed: hold.DefaultSeed, Stored: true, Walks: true,
-				Gained: []hold.Gain{{Version: version, Path: ".spec.owner"}},
+				NewFields: []hold.NewField{{Version: version, Path: ".spec.owner"}},
 			}
 			if _, err := suite.Fuzz(t.Context(), 20); err != nil {
 				t.Error(err)

@@ -35,8 +35,8 @@ const (
 	BothLose Verdict = "both differ from the source"
 )
 
-// A Place is where and how two converters differ.
-type Place struct {
+// A Location is where and how two converters differ.
+type Location struct {
 	Verdict  Verdict
 	From, To string
 	// Path is a path of the version At, with [] for elements and {} for the entries of maps. It is
@@ -46,7 +46,7 @@ type Place struct {
 
 // A Disagreement is a place, and how many objects differ there.
 type Disagreement struct {
-	Place
+	Location
 
 	Objects uint64
 	// Name is that of the first object, as its caller names it. Object is the object itself, made
@@ -72,7 +72,7 @@ type Comparison struct {
 	generators   map[string]*generate.Generator
 
 	lock    sync.Mutex
-	found   map[Place]*Disagreement
+	found   map[Location]*Disagreement
 	objects uint64
 	differ  uint64
 }
@@ -80,7 +80,7 @@ type Comparison struct {
 // Compare prepares a comparison. Both need the same schemas, of which random objects are made with
 // hints by version and a seed.
 func Compare(theirs, ours *hold.Resource, hints map[string]generate.Hints, seed uint64) (*Comparison, error) {
-	c := &Comparison{theirs: theirs, ours: ours, seed: seed, generators: map[string]*generate.Generator{}, found: map[Place]*Disagreement{}}
+	c := &Comparison{theirs: theirs, ours: ours, seed: seed, generators: map[string]*generate.Generator{}, found: map[Location]*Disagreement{}}
 	problems := make([]error, 0, len(ours.Versions))
 	for _, version := range ours.Versions {
 		g, err := generate.NewGenerator(ours.Schema(version), hints[version])
@@ -140,7 +140,7 @@ func (c *Comparison) shrink(ctx context.Context, d *Disagreement) {
 		if version, err := tree.VersionOf(object); err != nil || version != smallest.From {
 			return false
 		}
-		again := c.compare(ctx, object)[smallest.Place]
+		again := c.compare(ctx, object)[smallest.Location]
 		if again != nil {
 			smallest.Source, smallest.Theirs, smallest.Ours = again.Source, again.Theirs, again.Ours
 		}
@@ -169,28 +169,28 @@ func (c *Comparison) Disagreements() (found []Disagreement, differ, objects uint
 }
 
 // compare returns how the conversions of an object differ, by place.
-func (c *Comparison) compare(ctx context.Context, object []byte) map[Place]*Disagreement {
-	found := map[Place]*Disagreement{}
+func (c *Comparison) compare(ctx context.Context, object []byte) map[Location]*Disagreement {
+	found := map[Location]*Disagreement{}
 	from, err := tree.VersionOf(object)
 	if err != nil {
 		return found
 	}
 	for _, to := range c.ours.Others(from) {
-		c.direction(ctx, object, Place{From: from, To: to}, found)
+		c.direction(ctx, object, Location{From: from, To: to}, found)
 	}
 	return found
 }
 
 // add adds a difference, unless there is one of the same place.
-func add(found map[Place]*Disagreement, place Place, verdict Verdict, source, theirs, ours string) {
+func add(found map[Location]*Disagreement, place Location, verdict Verdict, source, theirs, ours string) {
 	place.Verdict = verdict
 	if found[place] == nil {
-		found[place] = &Disagreement{Place: place, Source: source, Theirs: theirs, Ours: ours}
+		found[place] = &Disagreement{Location: place, Source: source, Theirs: theirs, Ours: ours}
 	}
 }
 
 // direction compares an object in one direction. Both converters may refuse an object.
-func (c *Comparison) direction(ctx context.Context, object []byte, at Place, found map[Place]*Disagreement) {
+func (c *Comparison) direction(ctx context.Context, object []byte, at Location, found map[Location]*Disagreement) {
 	theirs, theirErr := c.theirs.Convert(ctx, object, at.From, at.To)
 	ours, ourErr := c.ours.Convert(ctx, object, at.From, at.To)
 	switch {
@@ -205,7 +205,7 @@ func (c *Comparison) direction(ctx context.Context, object []byte, at Place, fou
 	}
 	shown := shownOf(c.ours.Read(object))
 	seen := func(version, other string, object []byte) map[string]any {
-		return c.ours.Undropped(shown(c.ours.View(version, object)), version, other)
+		return c.ours.WithoutDropped(shown(c.ours.View(version, object)), version, other)
 	}
 	place := at
 	place.At = at.To
@@ -217,7 +217,7 @@ func (c *Comparison) direction(ctx context.Context, object []byte, at Place, fou
 	for i, s := range []*hold.Resource{c.theirs, c.ours} {
 		text, err := s.Convert(ctx, tree.Encode(s.View(at.To, [][]byte{theirs, ours}[i])), at.To, at.From)
 		if err != nil {
-			add(found, Place{From: at.To, To: at.From}, []Verdict{TheirsFails, OursFails}[i], "", err.Error(), "")
+			add(found, Location{From: at.To, To: at.From}, []Verdict{TheirsFails, OursFails}[i], "", err.Error(), "")
 			return
 		}
 		lost[i] = differences(c.ours.Schema(at.From).Root, seen(at.From, at.To, object), seen(at.From, at.To, text))
@@ -226,7 +226,7 @@ func (c *Comparison) direction(ctx context.Context, object []byte, at Place, fou
 }
 
 // losses compares what each converter loses of an object.
-func losses(at Place, theirs, ours []Difference, found map[Place]*Disagreement) {
+func losses(at Location, theirs, ours []Difference, found map[Location]*Disagreement) {
 	at.At = at.From
 	for _, loss := range ours {
 		verdict, is := OursLoses, loss.Was

@@ -16,9 +16,11 @@ func (d Difference) samePath(other Difference) bool { return d.Path == other.Pat
 
 // differences returns the places at which two values differ: the outermost ones that only one of
 // them has, and the innermost ones that both have.
-func differences(n *crdschema.Node, was, is any) []Difference { return differ(n, was, is, "", nil) }
+func differences(n *crdschema.Node, was, is any) []Difference {
+	return appendDifferences(n, was, is, "", nil)
+}
 
-func differ(n *crdschema.Node, was, is any, path string, all []Difference) []Difference {
+func appendDifferences(n *crdschema.Node, was, is any, path string, all []Difference) []Difference {
 	if tree.Equal(was, is) {
 		return all
 	}
@@ -30,7 +32,7 @@ func differ(n *crdschema.Node, was, is any, path string, all []Difference) []Dif
 			if next == nil && n.Values() != nil {
 				step, next = "{}", n.Values()
 			}
-			all = differ(next, tree.At(x, name), tree.At(y, name), path+step, all)
+			all = appendDifferences(next, tree.At(x, name), tree.At(y, name), path+step, all)
 		}
 		return all
 	}
@@ -38,7 +40,7 @@ func differ(n *crdschema.Node, was, is any, path string, all []Difference) []Dif
 	m, okM := is.([]any)
 	if okL && okM && len(l) == len(m) {
 		for i := range l {
-			all = differ(n.Items(), l[i], m[i], path+"[]", all)
+			all = appendDifferences(n.Items(), l[i], m[i], path+"[]", all)
 		}
 		return all
 	}

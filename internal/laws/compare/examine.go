@@ -120,7 +120,7 @@ func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[strin
 	e.Admit(from, returned)
 	tree.Visible(returned)
 	root := e.Schema(from).Root
-	o.Differs = differences(root, e.Undropped(state, from, to), e.Undropped(returned, from, to))
+	o.Differs = differences(root, e.WithoutDropped(state, from, to), e.WithoutDropped(returned, from, to))
 	for _, d := range differences(root, state, returned) {
 		if !slices.Contains(o.Differs, d) {
 			o.Dropped = append(o.Dropped, d)

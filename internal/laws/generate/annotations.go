@@ -10,8 +10,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
-// Malformed gives an object annotations that have webhookd's names and keep nothing.
-func Malformed(r *rand.Rand, object map[string]any, version, to string) {
+// AddMalformed gives an object annotations that have webhookd's names and keep nothing.
+func AddMalformed(r *rand.Rand, object map[string]any, version, to string) {
 	for range 1 + r.IntN(3) {
 		name := Pick(r, keep.Prefix, keep.Prefix, keep.StatusPrefix) + Pick(r, version, to, to) + Pick(r, "", ".spec", ".spec.a.b", ".metadata", ".spec--0")
 		tree.Annotate(object, map[string]string{name: Pick(r,
@@ -22,8 +22,8 @@ func Malformed(r *rand.Rand, object map[string]any, version, to string) {
 	}
 }
 
-// Tampered changes the text of a kept value.
-func Tampered(r *rand.Rand, text string) string {
+// MutatedText changes the text of a kept value.
+func MutatedText(r *rand.Rand, text string) string {
 	root, err := tree.Decode([]byte(text), true)
 	if err != nil || r.IntN(8) == 0 {
 		return Pick(r, text[:r.IntN(len(text)+1)], text+"x", " "+text, text+text)
@@ -37,16 +37,16 @@ func Tampered(r *rand.Rand, text string) string {
 		case 0:
 			p.Remove()
 		case 1:
-			p.Set(Another(r, p.Value))
+			p.Set(MutatedValue(r, p.Value))
 		default:
-			p.Set(json.RawMessage(odd(r)))
+			p.Set(json.RawMessage(oddValue(r)))
 		}
 	}
 	return string(tree.Encode(root))
 }
 
-// odd returns the JSON text of a value that fits few places.
-func odd(r *rand.Rand) string {
+// oddValue returns the JSON text of a value that fits few places.
+func oddValue(r *rand.Rand) string {
 	if r.IntN(200) == 0 {
 		return strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000)
 	}
@@ -54,9 +54,9 @@ func odd(r *rand.Rand) string {
 		"[[]]", "[{}]", "[{},{}]", `{"":null}`, `{"":{"":[]}}`, `{"a":1,"a":{}}`, `{"name":"a","value":{}}`, `{"metadata":{"name":1}}`, `[1,"a",{"b":null}]`)
 }
 
-// Grammatical adds an annotation by the grammar of docs/explanation/losslessness.md, for a place
+// AddForged adds an annotation by the grammar of docs/explanation/losslessness.md, for a place
 // that another object of the version has.
-func Grammatical(r *rand.Rand, object, other map[string]any, version string) {
+func AddForged(r *rand.Rand, object, other map[string]any, version string) {
 	other = tree.WithoutIdentity(other)
 	all := tree.Parts(other)
 	if len(all) == 0 {
@@ -78,7 +78,7 @@ func Grammatical(r *rand.Rand, object, other map[string]any, version string) {
 	}
 	value := string(tree.Encode(p.Value))
 	if r.IntN(3) == 0 {
-		value = odd(r)
+		value = oddValue(r)
 	}
 	text := strings.NewReplacer("VALUE", value, "AFTER", Pick(r, "-1", "0", "1", "2"), "LENGTH", Pick(r, "0", "1", "2", "-1", "x"), "INDEX", Pick(r, "0", "1", "-1", "x", "99999999999")).Replace(Pick(r, forms...))
 	text = strings.TrimSuffix(text, "}") +

@@ -37,9 +37,9 @@ func (c Change) Apply(object any) {
 // Put sets a member of an object that is there.
 func Put(object any, path []any, value any) { Change{Path: path, Value: value}.Apply(object) }
 
-// Transplant makes one change to an object: one of its places gets what another object has there.
-func Transplant(r *rand.Rand, into, from map[string]any) (Change, bool) {
-	all := sharedPlaces(into, from, nil, nil)
+// CopyPart makes one change to an object: one of its places gets what another object has there.
+func CopyPart(r *rand.Rand, into, from map[string]any) (Change, bool) {
+	all := editablePaths(into, from, nil, nil)
 	if len(all) == 0 {
 		return Change{}, false
 	}
@@ -47,7 +47,7 @@ func Transplant(r *rand.Rand, into, from map[string]any) (Change, bool) {
 	value, was := tree.At(from, change.Path...), tree.At(into, change.Path...)
 	old, _ := was.([]any)
 	if list, isList := value.([]any); isList && len(old) > 0 && r.IntN(2) == 0 {
-		value = mixed(r, old, list)
+		value = editedList(r, old, list)
 	}
 	if change.Remove = tree.IsAbsent(value); !change.Remove {
 		change.Value = tree.Copy(value)
@@ -56,9 +56,9 @@ func Transplant(r *rand.Rand, into, from map[string]any) (Change, bool) {
 	return change, true
 }
 
-// mixed edits a list as people do: an element of another list in place of one, one more, one less,
+// editedList edits a list as people do: an element of another list in place of one, one more, one less,
 // two swapped.
-func mixed(r *rand.Rand, old, other []any) []any {
+func editedList(r *rand.Rand, old, other []any) []any {
 	list := slices.Clone(old)
 	i := r.IntN(len(list))
 	switch n := r.IntN(4); {
@@ -75,9 +75,9 @@ func mixed(r *rand.Rand, old, other []any) []any {
 	return list
 }
 
-// sharedPlaces lists the paths of the members that one of two objects has, in the objects and
+// editablePaths lists the paths of the members that one of two objects has, in the objects and
 // elements that both have.
-func sharedPlaces(a, b any, path []any, all [][]any) [][]any {
+func editablePaths(a, b any, path []any, all [][]any) [][]any {
 	switch a := a.(type) {
 	case map[string]any:
 		if b, ok := b.(map[string]any); ok {
@@ -86,13 +86,13 @@ func sharedPlaces(a, b any, path []any, all [][]any) [][]any {
 				if canEdit(below) {
 					all = append(all, below)
 				}
-				all = sharedPlaces(a[name], b[name], below, all)
+				all = editablePaths(a[name], b[name], below, all)
 			}
 		}
 	case []any:
 		b, _ := b.([]any)
 		for i := range min(len(a), len(b)) {
-			all = sharedPlaces(a[i], b[i], append(slices.Clip(path), i), all)
+			all = editablePaths(a[i], b[i], append(slices.Clip(path), i), all)
 		}
 	}
 	return all

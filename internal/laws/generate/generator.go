@@ -42,8 +42,8 @@ func (g *Generator) Object(seed, index uint64) []byte {
 }
 
 // object also returns what happened to the object, or to the last try.
-func (g *Generator) object(seed, index uint64) ([]byte, making) {
-	var m making
+func (g *Generator) object(seed, index uint64) ([]byte, attempt) {
+	var m attempt
 	for try := range uint64(5) {
 		var obj []byte
 		if obj, m = g.make(Random(seed^Hash(g.version.Name)+try<<56, index)); obj != nil {
@@ -64,11 +64,11 @@ func (g *Generator) Make(r *rand.Rand) []byte {
 	return object
 }
 
-func (g *Generator) make(r *rand.Rand) ([]byte, making) {
-	m := newMaker(g, r)
+func (g *Generator) make(r *rand.Rand) ([]byte, attempt) {
+	m := newBuilder(g, r)
 	l := limitsOf(r, g.version.Root, nil)
 	obj := tree.Read(tree.Encode(m.object(g.version.Root, &l)))
-	made := making{removed: map[[2]string]bool{}}
+	made := attempt{removed: map[[2]string]bool{}}
 	reasons := map[string][2]string{} // by what was removed
 	for range 5 {
 		if !made.repair(g.version, obj, reasons) {

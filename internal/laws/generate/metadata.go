@@ -11,7 +11,7 @@ import (
 )
 
 // metadata makes the metadata of an object, as the API server would have it.
-func (m *maker) metadata(n *crdschema.Node) map[string]any {
+func (m *builder) metadata(n *crdschema.Node) map[string]any {
 	meta := map[string]any{
 		"namespace": "kube-system", "uid": "b3997c42-5d0c-4a19-9e3f-0f6ad6c1a0e5", "resourceVersion": "481516", "generation": 3,
 		"creationTimestamp": "2024-02-29T23:59:59Z", "finalizers": []any{"example.com/finalizer"},
@@ -44,7 +44,7 @@ func EntryNames() []string {
 }
 
 // entries makes labels or annotations.
-func (m *maker) entries(meta map[string]any, name string, n *crdschema.Node, value func() any) {
+func (m *builder) entries(meta map[string]any, name string, n *crdschema.Node, value func() any) {
 	entries := map[string]any{}
 	m.hinted(n.Property(name), entries, value)
 	for m.r.Float64() < m.presence/2 {

@@ -14,8 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// A maker makes one object.
-type maker struct {
+// A builder makes one object.
+type builder struct {
 	*Generator
 	r *rand.Rand
 	// presence is how probable it is that what is optional is there.
@@ -26,8 +26,8 @@ type maker struct {
 	budget int
 }
 
-func newMaker(g *Generator, r *rand.Rand) *maker {
-	m := &maker{Generator: g, r: r, presence: 0.5, budget: 200}
+func newBuilder(g *Generator, r *rand.Rand) *builder {
+	m := &builder{Generator: g, r: r, presence: 0.5, budget: 200}
 	switch n := r.IntN(100); {
 	case n < 15:
 		m.presence = 0.1
@@ -44,13 +44,13 @@ func newMaker(g *Generator, r *rand.Rand) *maker {
 }
 
 // chance is true one time in n.
-func (m *maker) chance(n int) bool { return m.r.IntN(n) == 0 }
+func (m *builder) chance(n int) bool { return m.r.IntN(n) == 0 }
 
 // likely is true as often as what is optional is there.
-func (m *maker) likely() bool { return m.r.Float64() < m.presence }
+func (m *builder) likely() bool { return m.r.Float64() < m.presence }
 
 // value makes the value of a place, with the validations around it.
-func (m *maker) value(n *crdschema.Node, around []*schema.NestedValueValidation) any {
+func (m *builder) value(n *crdschema.Node, around []*schema.NestedValueValidation) any {
 	m.budget--
 	if n.Nullable() && m.chance(8) {
 		return nil
@@ -94,7 +94,7 @@ func (m *maker) value(n *crdschema.Node, around []*schema.NestedValueValidation)
 }
 
 // object makes an object with properties: the whole object, or one in it.
-func (m *maker) object(n *crdschema.Node, l *limits) map[string]any {
+func (m *builder) object(n *crdschema.Node, l *limits) map[string]any {
 	obj := map[string]any{}
 	root := n == m.version.Root
 	for _, name := range n.Properties() {
@@ -120,7 +120,7 @@ func (m *maker) object(n *crdschema.Node, l *limits) map[string]any {
 
 // identity makes the apiVersion, kind or metadata of an object, and reports whether it is one of
 // these. An embedded object may have no metadata.
-func (m *maker) identity(n *crdschema.Node, name string) (value any, is bool) {
+func (m *builder) identity(n *crdschema.Node, name string) (value any, is bool) {
 	root, gvk := n == m.version.Root, m.version.GroupVersionKind()
 	switch {
 	case name == "metadata":
@@ -141,7 +141,7 @@ func (m *maker) identity(n *crdschema.Node, name string) (value any, is bool) {
 }
 
 // resize keeps to minProperties and maxProperties.
-func (m *maker) resize(n *crdschema.Node, l *limits, obj map[string]any) {
+func (m *builder) resize(n *crdschema.Node, l *limits, obj map[string]any) {
 	least, most := l.size(properties, len(obj))
 	names := n.Properties()
 	for _, i := range m.r.Perm(len(names)) {
@@ -156,7 +156,7 @@ func (m *maker) resize(n *crdschema.Node, l *limits, obj map[string]any) {
 }
 
 // unknown adds fields that the schema does not know, where they are kept.
-func (m *maker) unknown(n *crdschema.Node, obj map[string]any) {
+func (m *builder) unknown(n *crdschema.Node, obj map[string]any) {
 	if !n.PreservesUnknown() || m.zero {
 		return
 	}
@@ -167,7 +167,7 @@ func (m *maker) unknown(n *crdschema.Node, obj map[string]any) {
 }
 
 // hinted adds some members whose names are hints, with the values of hints or others.
-func (m *maker) hinted(n *crdschema.Node, obj map[string]any, value func() any) {
+func (m *builder) hinted(n *crdschema.Node, obj map[string]any, value func() any) {
 	for _, name := range slices.Sorted(maps.Keys(m.names[n])) {
 		switch values := m.names[n][name]; {
 		case m.chance(2):
@@ -180,7 +180,7 @@ func (m *maker) hinted(n *crdschema.Node, obj map[string]any, value func() any) 
 }
 
 // mapping makes a map.
-func (m *maker) mapping(n *crdschema.Node, l *limits) map[string]any {
+func (m *builder) mapping(n *crdschema.Node, l *limits) map[string]any {
 	least, most := l.size(properties, math.MaxInt)
 	most = max(least, min(most, least+m.many()))
 	around := l.below(func(v *schema.NestedValueValidation) *schema.NestedValueValidation { return v.AdditionalProperties })
@@ -208,7 +208,7 @@ func (m *maker) mapping(n *crdschema.Node, l *limits) map[string]any {
 }
 
 // many returns how many elements something gets.
-func (m *maker) many() int {
+func (m *builder) many() int {
 	switch {
 	case m.zero || m.budget < 0:
 		return 0
@@ -221,7 +221,7 @@ func (m *maker) many() int {
 }
 
 // list makes a list: of distinct values where it is a set, with distinct keys where it is a map.
-func (m *maker) list(n *crdschema.Node, l *limits) []any {
+func (m *builder) list(n *crdschema.Node, l *limits) []any {
 	least, most := l.size(func(v *schema.ValueValidation) (least, most *int64) { return v.MinItems, v.MaxItems }, math.MaxInt)
 	most = max(least, min(most, least+m.many()))
 	around := l.below(func(v *schema.NestedValueValidation) *schema.NestedValueValidation { return v.Items })

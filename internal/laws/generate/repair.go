@@ -37,8 +37,8 @@ func removePath(object any, path string) string {
 // plainPath returns a path of the API server's messages without brackets.
 func plainPath(path string) string { return strings.NewReplacer("[", ".", "]", "").Replace(path) }
 
-// A making is what happened when an object was made.
-type making struct {
+// A attempt is what happened when an object was made.
+type attempt struct {
 	// content is a digest of the object apart from its metadata.
 	content uint64
 	// removed are the reasons why parts of the object were removed, and causes those why what was
@@ -48,7 +48,7 @@ type making struct {
 
 // repair removes from an object what its schema has something against, and notes why. Reasons are
 // those of earlier removals, by plain path.
-func (m *making) repair(v *crdschema.Version, obj map[string]any, reasons map[string][2]string) (valid bool) {
+func (m *attempt) repair(v *crdschema.Version, obj map[string]any, reasons map[string][2]string) (valid bool) {
 	v.Prune(obj)
 	v.Default(obj)
 	errs := v.Validate(obj)

@@ -8,7 +8,7 @@ import (
 )
 
 // str makes a string.
-func (m *maker) str(l *limits) string {
+func (m *builder) str(l *limits) string {
 	patterns := m.patternsOf(l)
 	least, most := l.size(length, math.MaxInt32)
 	examples := examplesOf(l.format())
@@ -43,7 +43,7 @@ func (g *Generator) takes(l *limits, s string) bool {
 
 // text makes a string that no limit applies to: what converters trip over, and what people write
 // where a schema only says string.
-func (m *maker) text() string {
+func (m *builder) text() string {
 	switch {
 	case m.zero:
 		return ""
@@ -107,7 +107,7 @@ func examplesOf(format string) []string {
 }
 
 // integer makes an integer within its limits, more often than not near one of them.
-func (m *maker) integer(l *limits, format string) int64 {
+func (m *builder) integer(l *limits, format string) int64 {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
 	if format == "int32" {
 		low, high = math.MinInt32, math.MaxInt32
@@ -140,7 +140,7 @@ func (m *maker) integer(l *limits, format string) int64 {
 }
 
 // number makes a number within its limits: an int64 if it is whole.
-func (m *maker) number(l *limits) any {
+func (m *builder) number(l *limits) any {
 	low, high, multiple := bounds(l)
 	candidates := []float64{0, 1, 0.5, 1.5, -2.25, 0.1, 100, 1e21, 1e-7, 3.14159, 12345678.9, low, high}
 	n := candidates[m.r.IntN(len(candidates))]
@@ -189,7 +189,7 @@ func bounds(l *limits) (low, high, multiple float64) {
 }
 
 // anything makes any JSON value, of at most some levels.
-func (m *maker) anything(depth int) any {
+func (m *builder) anything(depth int) any {
 	m.budget--
 	n := m.r.IntN(8)
 	switch {

@@ -27,8 +27,8 @@ func Fragments(objects ...[]byte) iter.Seq[[]byte] {
 	}
 }
 
-// Another returns a value of the same type; a date-time stays one.
-func Another(r *rand.Rand, v any) any {
+// MutatedValue returns a value of the same type; a date-time stays one.
+func MutatedValue(r *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case string:
 		if _, err := time.Parse(time.RFC3339, v); err == nil {

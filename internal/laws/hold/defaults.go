@@ -18,17 +18,17 @@ type Default struct {
 // them in before it converts the object.
 func (t *subject) returnsDefaulted(to string) *ViolationError {
 	full, v := t.subject(t.ctx, tree.Encode(t.refill(t.Read(t.object))))
-	if v != nil || len(full.filled) > 0 {
+	if v != nil || len(full.defaulted) > 0 {
 		return v
 	}
 	full.foreign = t.foreign
-	return full.thereAndBack(to)
+	return full.roundTrip(to)
 }
 
 // refill gives an object the source's own value wherever a default filled in the source. What
 // comes back there says nothing: the API server would not have sent the object without it.
 func (t *subject) refill(back map[string]any) map[string]any {
-	for _, path := range t.filled {
+	for _, path := range t.defaulted {
 		generate.Put(back, path, tree.At(t.state, path...))
 	}
 	return back
@@ -40,7 +40,7 @@ func (s *Runner) blame(ctx context.Context, found *ViolationError) {
 		return
 	}
 	t, v := s.subject(ctx, found.Object)
-	if v != nil || len(t.filled) > 0 {
+	if v != nil || len(t.defaulted) > 0 {
 		return
 	}
 	text, err := t.convert(ctx, t.object, t.version, found.To)

@@ -30,14 +30,14 @@ func (s *Runner) Hold(ctx context.Context, object []byte, r *rand.Rand) *Violati
 // another object keeps or with annotations that keep nothing.
 func (t *subject) edits(version string) *ViolationError {
 	r := t.rand
-	edited, _ := t.edited(r, version, t.View(version, t.there[version]), nil)
+	edited, _ := t.edited(r, version, t.View(version, t.results[version]), nil)
 	if edited == nil {
 		return nil
 	}
 	for _, foreign := range []bool{false, true} {
 		state := tree.Copy(edited)
 		if foreign && r.IntN(3) == 0 {
-			generate.Malformed(r, state, version, t.version)
+			generate.AddMalformed(r, state, version, t.version)
 		} else if foreign {
 			t.stale(t.ctx, r, state, version, t.version)
 		}
@@ -47,7 +47,7 @@ func (t *subject) edits(version string) *ViolationError {
 			return v
 		}
 		e.foreign = foreign
-		if v := e.thereAndBack(t.version); v != nil {
+		if v := e.roundTrip(t.version); v != nil {
 			return v
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Runner) edited(r *rand.Rand, version string, object, before map[string]
 			if before != nil && r.IntN(4) == 0 {
 				other = before
 			}
-			if c, ok := generate.Transplant(r, edited, other); ok {
+			if c, ok := generate.CopyPart(r, edited, other); ok {
 				changes = append(changes, c)
 			}
 		}

@@ -175,7 +175,7 @@ func (t *subject) outcome(to string) {
 	if !t.Outcomes || schema == nil || t.keeps || t.refused {
 		return
 	}
-	reasons := generate.ReasonsOf(schema, slices.DeleteFunc(schema.Validate(t.View(to, t.there[to])), func(err *field.Error) bool {
+	reasons := generate.ReasonsOf(schema, slices.DeleteFunc(schema.Validate(t.View(to, t.results[to])), func(err *field.Error) bool {
 		path, _ := generate.SchemaPath(schema.Root, err.Field)
 		return err.Type == field.ErrorTypeRequired && t.MayBeAbsent != nil && t.MayBeAbsent(t.version, to, path)
 	}))

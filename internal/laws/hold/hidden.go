@@ -17,28 +17,28 @@ import (
 // without kept values differs for the two states, the result shows the present one, and so does
 // what comes of the result without kept values. It returns a place where that is not so, and the
 // version of that place.
-func (s *Runner) hides(ctx context.Context, from, to string, state map[string]any, kept base, result map[string]any) (tree.Gap, string) {
-	bare := func(object map[string]any, from, to string) map[string]any {
+func (s *Runner) hides(ctx context.Context, from, to string, state map[string]any, kept snapshot, result map[string]any) (tree.Gap, string) {
+	withoutKept := func(object map[string]any, from, to string) map[string]any {
 		text, err := s.ConvertStored(ctx, tree.Encode(tree.Visible(tree.Copy(object))), from, to)
 		if err != nil {
 			return nil // L7
 		}
 		return tree.Visible(s.View(to, text))
 	}
-	now, was := bare(state, from, to), bare(kept.state, from, to)
+	now, was := withoutKept(state, from, to), withoutKept(kept.state, from, to)
 	if now == nil || was == nil || tree.Equal(now, was) {
 		return tree.Gap{}, ""
 	}
 	shown := tree.Visible(tree.Copy(result))
 	s.Admit(to, shown)
-	if diff := hidden(nodes{s.Schema(to).Root, s.Schema(from).Root}, views{now, was, shown, kept.source}, ""); diff.Path != "" {
+	if diff := hidden(nodes{s.Schema(to).Root, s.Schema(from).Root}, states{now, was, shown, kept.source}, ""); diff.Path != "" {
 		return diff, to
 	}
-	now, was, shown = bare(now, to, from), bare(was, to, from), bare(shown, to, from)
+	now, was, shown = withoutKept(now, to, from), withoutKept(was, to, from), withoutKept(shown, to, from)
 	if now == nil || was == nil || shown == nil {
 		return tree.Gap{}, ""
 	}
-	diff := hidden(nodes{s.Schema(from).Root, s.Schema(to).Root}, views{now, was, shown, bare(kept.source, to, from)}, "")
+	diff := hidden(nodes{s.Schema(from).Root, s.Schema(to).Root}, states{now, was, shown, withoutKept(kept.source, to, from)}, "")
 	if unedited(state, kept.state, diff.Path) {
 		return tree.Gap{}, ""
 	}
@@ -61,9 +61,9 @@ func unedited(now, was any, path string) bool {
 	return tree.Equal(now, was)
 }
 
-// views are four views of one place: what the visible fields say now, and what they said when
+// states are four views of one place: what the visible fields say now, and what they said when
 // something was kept; what is shown, and what it was kept of.
-type views struct{ now, was, shown, source any }
+type states struct{ now, was, shown, source any }
 
 // nodes are a place of a version, and the place of the same path in the other version. Either may
 // be nil.
@@ -87,7 +87,7 @@ func (p nodes) listInBoth() bool { return p.other.Kind() == crdschema.Array }
 // A default that a schema fills in where nothing was does not count, nor one that goes with the
 // object that it was filled into where the other version has no such place, which said nothing of
 // what was kept.
-func hidden(p nodes, s views, path string) tree.Gap {
+func hidden(p nodes, s states, path string) tree.Gap {
 	if tree.Equal(s.now, s.was) {
 		return tree.Gap{}
 	}
@@ -119,7 +119,7 @@ func (p nodes) isDefault(v any) bool {
 	return p.n != nil && tree.Equal(v, p.n.Structural().Default.Object)
 }
 
-func hiddenMember(p nodes, s views, path string) tree.Gap {
+func hiddenMember(p nodes, s states, path string) tree.Gap {
 	now, _ := s.now.(map[string]any)
 	was, _ := s.was.(map[string]any)
 	for _, name := range tree.Names(now, was) {
@@ -130,15 +130,15 @@ func hiddenMember(p nodes, s views, path string) tree.Gap {
 	return tree.Gap{}
 }
 
-func (s views) member(name string) views {
-	return views{tree.At(s.now, name), tree.At(s.was, name), tree.At(s.shown, name), tree.At(s.source, name)}
+func (s states) member(name string) states {
+	return states{tree.At(s.now, name), tree.At(s.was, name), tree.At(s.shown, name), tree.At(s.source, name)}
 }
 
 // maxAligned bounds the lists without keys whose elements are compared.
 const maxAligned = 64
 
-func hiddenElement(p nodes, s views, path string) tree.Gap {
-	if keyed := (views{byKey(p.n, s.now), byKey(p.n, s.was), byKey(p.n, s.shown), byKey(p.n, s.source)}); keyed.now != nil && keyed.was != nil && keyed.shown != nil {
+func hiddenElement(p nodes, s states, path string) tree.Gap {
+	if keyed := (states{byKey(p.n, s.now), byKey(p.n, s.was), byKey(p.n, s.shown), byKey(p.n, s.source)}); keyed.now != nil && keyed.was != nil && keyed.shown != nil {
 		now, _ := keyed.now.(map[string]any)
 		was, _ := keyed.was.(map[string]any)
 		for _, key := range tree.Names(now, was) {
@@ -170,21 +170,21 @@ func hiddenElement(p nodes, s views, path string) tree.Gap {
 	// The elements are there in their order, and between them only others that this version did not
 	// show. If all have been edited in their places, the order may be one that was kept. A version
 	// without a list there shows no order; L2 holds the order of a list that has moved.
-	next, ordered, left := 0, p.listInBoth() && !slices.EqualFunc(was, now, alike), slices.Clone(shown)
+	next, ordered, left := 0, p.listInBoth() && !slices.EqualFunc(was, now, similar), slices.Clone(shown)
 	if !ordered {
 		now, left = withoutPairs(now, left, tree.Equal)
 		// An element that has not been edited may be shown as anything, since something may be kept
 		// of it. It is matched first with what has all of it, or it would be taken for one that
 		// another element needs. A pair still has to be one that hides no edit.
 		now, left = withoutPairs(now, left, func(e, other any) bool {
-			return tree.Lost(e, other, "").Path == "" && isElement(p, e, was, other)
+			return tree.Lost(e, other, "").Path == "" && mayBeElement(p, e, was, other)
 		})
 	}
 	for i, e := range now {
 		if !ordered {
 			next = 0
 		}
-		for next < len(left) && !isElement(p, e, was, left[next]) {
+		for next < len(left) && !mayBeElement(p, e, was, left[next]) {
 			next++
 		}
 		if next == len(left) {
@@ -200,7 +200,7 @@ func hiddenElement(p nodes, s views, path string) tree.Gap {
 
 // hasOtherKey reports whether an element that now and was have with a key is shown with another
 // one, which was kept of it: several keys may have become this one.
-func (p nodes) hasOtherKey(s views, key string) bool {
+func (p nodes) hasOtherKey(s states, key string) bool {
 	shown, _ := s.shown.(map[string]any)
 	for _, other := range tree.Names(shown, nil) {
 		e := s.member(key)
@@ -253,14 +253,14 @@ func byKey(n *crdschema.Node, v any) any {
 	return all
 }
 
-// isElement reports whether what is shown may be an element of a list without keys: it hides no
+// mayBeElement reports whether what is shown may be an element of a list without keys: it hides no
 // edit of one that was there. If none had anything in common with it, the element is new, and
 // nothing of it can have been kept.
-func isElement(p nodes, e any, was []any, shown any) bool {
+func mayBeElement(p nodes, e any, was []any, shown any) bool {
 	fresh := true
 	for _, before := range was {
-		if alike(e, before) {
-			if fresh = false; hidden(p.items(), views{e, before, shown, nil}, "").Path == "" {
+		if similar(e, before) {
+			if fresh = false; hidden(p.items(), states{e, before, shown, nil}, "").Path == "" {
 				return true
 			}
 		}
@@ -268,17 +268,17 @@ func isElement(p nodes, e any, was []any, shown any) bool {
 	if p.listInBoth() {
 		return fresh && tree.Equal(e, shown)
 	}
-	return hidden(p.items(), views{e, tree.Absent{}, shown, nil}, "").Path == ""
+	return hidden(p.items(), states{e, tree.Absent{}, shown, nil}, "").Path == ""
 }
 
-// alike reports whether two values have something in common. An object without members is like any
+// similar reports whether two values have something in common. An object without members is like any
 // other, and so is a list without elements.
-func alike(a, b any) bool {
+func similar(a, b any) bool {
 	if tree.IsList(a) && tree.IsList(b) {
 		x, _ := a.([]any)
 		y, _ := b.([]any)
 		return len(x) == 0 || len(y) == 0 || slices.ContainsFunc(x, func(e any) bool {
-			return slices.ContainsFunc(y, func(other any) bool { return alike(e, other) })
+			return slices.ContainsFunc(y, func(other any) bool { return similar(e, other) })
 		})
 	}
 	x, okX := a.(map[string]any)
@@ -290,7 +290,7 @@ func alike(a, b any) bool {
 		return true
 	}
 	for name, value := range x {
-		if alike(value, tree.At(y, name)) {
+		if similar(value, tree.At(y, name)) {
 			return true
 		}
 	}

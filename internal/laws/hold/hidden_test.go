@@ -67,7 +67,7 @@ func TestHidden(t *testing.T) {
 			if test.source == "" {
 				test.source = "{}"
 			}
-			got := hidden(nodes{crds[0].Version("v1").Root, crds[0].Version("v2").Root}, views{
+			got := hidden(nodes{crds[0].Version("v1").Root, crds[0].Version("v2").Root}, states{
 				now: tree.Read([]byte(test.now)), was: tree.Read([]byte(test.was)), shown: tree.Read([]byte(test.shown)), source: tree.Read([]byte(test.source)),
 			}, "")
 			if got.Path != test.path {

@@ -23,7 +23,7 @@ func (t *subject) total(to string) *ViolationError {
 	if err != nil {
 		return t.fails(to, err, "%v", err)
 	}
-	t.there[to] = there
+	t.results[to] = there
 	return nil
 }
 
@@ -36,14 +36,14 @@ func (t *subject) unwritten(string) *ViolationError {
 
 func (t *subject) repeats(to string) *ViolationError {
 	again, err := t.convert(t.ctx, t.object, t.version, to)
-	if err == nil && bytes.Equal(t.there[to], again) {
+	if err == nil && bytes.Equal(t.results[to], again) {
 		return nil
 	}
-	return t.violation(Deterministic, to, "got %s, then %s (%v)", t.there[to], again, err)
+	return t.violation(Deterministic, to, "got %s, then %s (%v)", t.results[to], again, err)
 }
 
-func (t *subject) thereAndBack(to string) *ViolationError {
-	if v := t.total(to); v != nil || t.there[to] == nil {
+func (t *subject) roundTrip(to string) *ViolationError {
+	if v := t.total(to); v != nil || t.results[to] == nil {
 		return v
 	}
 	return t.returns(to)
@@ -51,16 +51,16 @@ func (t *subject) thereAndBack(to string) *ViolationError {
 
 // returns is also [Edit], for an object that keeps something.
 func (t *subject) returns(to string) *ViolationError {
-	there := t.there[to]
+	there := t.results[to]
 	// A default that only this version has is kept on the way back.
-	v := t.returnsFrom(to, there, "there", t.keeps || len(t.filled) > 0)
-	if v != nil || t.class == wild {
+	v := t.returnsFrom(to, there, "there", t.keeps || len(t.defaulted) > 0)
+	if v != nil || t.class == classInvalid {
 		return v
 	}
-	if len(t.filled) > 0 {
+	if len(t.defaulted) > 0 {
 		return t.returnsDefaulted(to)
 	}
-	if !t.Stored || t.class != whole || t.foreign {
+	if !t.Stored || t.class != classValid || t.foreign {
 		return nil
 	}
 	// The API server also changes the spelling of numbers: 1.0 is 1.
@@ -78,7 +78,7 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 	if err != nil {
 		return t.fails(to, err, "the way back: %v: %s", err, sent)
 	}
-	if t.class == wild {
+	if t.class == classInvalid {
 		return nil
 	}
 	clean := tree.Tidy
@@ -90,7 +90,7 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 	switch {
 	case diff.Path == "":
 		return nil
-	case t.isGain(t.version, diff.Path):
+	case t.isNewField(t.version, diff.Path):
 		law = Skew
 	case t.keeps:
 		law = Edit
@@ -99,19 +99,19 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 }
 
 func (t *subject) metadata(to string) *ViolationError {
-	was, now := metadataTexts(t.object), metadataTexts(t.there[to])
+	was, now := metadataTexts(t.object), metadataTexts(t.results[to])
 	for _, name := range tree.Names(was, now) {
 		if was[name] != now[name] {
 			return t.violation(Metadata, to, "metadata.%s is %v, was %v", name, now[name], was[name])
 		}
 	}
-	if path := generate.BadEntry(t.Read(t.there[to])); path != "" && !t.refused && t.class != wild {
-		return t.violation(Metadata, to, "the API server refuses the whole answer for %s: %s", path, t.there[to])
+	if path := generate.BadEntry(t.Read(t.results[to])); path != "" && !t.refused && t.class != classInvalid {
+		return t.violation(Metadata, to, "the API server refuses the whole answer for %s: %s", path, t.results[to])
 	}
 	return nil
 }
 
-func (t *subject) pruned(to string) *ViolationError { return t.prunes(to, t.Read(t.there[to])) }
+func (t *subject) pruned(to string) *ViolationError { return t.prunes(to, t.Read(t.results[to])) }
 
 func (t *subject) prunes(to string, there map[string]any) *ViolationError {
 	left := tree.Copy(there)
@@ -120,7 +120,7 @@ func (t *subject) prunes(to string, there map[string]any) *ViolationError {
 	if diff.Path == "" {
 		return nil
 	}
-	return t.violation(Prune, to, "the API server would remove it from %s", t.there[to]).differs(to, diff)
+	return t.violation(Prune, to, "the API server would remove it from %s", t.results[to]).differs(to, diff)
 }
 
 // blind is [Visible]: kept values of other versions than the target change nothing that is visible,
@@ -146,11 +146,11 @@ func (t *subject) blind(to string) *ViolationError {
 	if kept := tree.Kept(seen, "v99"); kept[third] != `{"spec":{"a":"<b>"}}` || kept[parted] != `{"value":"<b>"}` {
 		return t.violation(Visible, to, "kept values of another version are lost or changed: %s: from %s", result, laden)
 	}
-	diff := tree.Difference(tree.Visible(t.Read(t.there[to])), tree.Visible(seen), "")
+	diff := tree.Difference(tree.Visible(t.Read(t.results[to])), tree.Visible(seen), "")
 	if diff.Path == "" {
 		return nil
 	}
-	return t.violation(Visible, to, "without kept values %s, with them %s", t.there[to], result).differs(to, diff)
+	return t.violation(Visible, to, "without kept values %s, with them %s", t.results[to], result).differs(to, diff)
 }
 
 func (t *subject) overHub(to string) *ViolationError {
@@ -166,8 +166,8 @@ func (t *subject) overHub(to string) *ViolationError {
 	if err != nil {
 		return t.fails(to, err, "from the hub: %v: %s", err, first)
 	}
-	if diff := tree.Difference(tree.Tidy(t.Read(over)), tree.Tidy(t.Read(t.there[to])), ""); diff.Path != "" {
-		return t.violation(Hub, to, "in one step %s, hub %s, from there %s", t.there[to], first, over).differs(to, diff)
+	if diff := tree.Difference(tree.Tidy(t.Read(over)), tree.Tidy(t.Read(t.results[to])), ""); diff.Path != "" {
+		return t.violation(Hub, to, "in one step %s, hub %s, from there %s", t.results[to], first, over).differs(to, diff)
 	}
 	if !maps.Equal(tree.Kept(t.Read(first), t.version), tree.Kept(t.Read(over), t.version)) {
 		return t.violation(Hub, to, "the kept values of %s are not those of the hub: %s, from there %s", t.version, first, over)
@@ -178,7 +178,7 @@ func (t *subject) overHub(to string) *ViolationError {
 // like compares the result with that of the kind that the suite's is to be like. A zero value of a
 // Go type and an absent field are different answers.
 func (t *subject) like(to string) *ViolationError {
-	there := t.there[to]
+	there := t.results[to]
 	theirs, err := t.answers.ConvertStored(t.ctx, t.object, t.version, to)
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to be like
@@ -193,7 +193,7 @@ func (t *subject) like(to string) *ViolationError {
 // answer returns what counts of a result for the law [subject.like]. Where something is dropped,
 // the objects around it do not count if they have nothing else.
 func (t *subject) answer(to string, there []byte) map[string]any {
-	answer := t.Undropped(tree.Visible(t.View(to, there)), to, t.version)
+	answer := t.WithoutDropped(tree.Visible(t.View(to, there)), to, t.version)
 	for _, path := range t.drops[direction{to, t.version}] {
 		for i := len(path) - 1; i > 0; i-- {
 			tree.RemoveAll(answer, path[:i], tree.IsEmptyMap)

@@ -99,8 +99,8 @@ func (s *Resource) Admit(version string, object map[string]any) {
 	}
 }
 
-// Undropped returns an object of a version without what is dropped on the way to others.
-func (s *Resource) Undropped(object map[string]any, version string, by ...string) map[string]any {
+// WithoutDropped returns an object of a version without what is dropped on the way to others.
+func (s *Resource) WithoutDropped(object map[string]any, version string, by ...string) map[string]any {
 	if len(s.drops) == 0 {
 		return object
 	}
@@ -120,7 +120,7 @@ func (s *Resource) compare(was, is map[string]any, version string, by ...string)
 	if diff.Path == "" {
 		return diff
 	}
-	return tree.Difference(s.Undropped(was, version, by...), s.Undropped(is, version, by...), "")
+	return tree.Difference(s.WithoutDropped(was, version, by...), s.WithoutDropped(is, version, by...), "")
 }
 
 // Convert does what the server does with one object: convert it and set its apiVersion. A panic is

@@ -119,10 +119,10 @@ func (t *subject) judged(row *Row, to string) (applies bool, v *ViolationError) 
 	switch {
 	case err != nil && row.Law == Total:
 		return true, t.violation(Total, to, "%v", err)
-	case err != nil || t.class == wild:
+	case err != nil || t.class == classInvalid:
 		return false, nil //nolint:nilerr // it is another check that fails
 	}
-	t.there[to] = there
+	t.results[to] = there
 	if applies, v = row.judge(t, to); v != nil {
 		v.Law = row.Law
 	}
@@ -197,7 +197,7 @@ func (t *subject) holdsNumbers(to string) (applies bool, v *ViolationError) {
 		}
 	}
 	small, wrong := t.subject(t.ctx, tree.Encode(root))
-	if wrong != nil || small.thereAndBack(to) != nil {
+	if wrong != nil || small.roundTrip(to) != nil {
 		return false, nil //nolint:nilerr // the number makes no difference
 	}
 	return true, v
@@ -205,14 +205,14 @@ func (t *subject) holdsNumbers(to string) (applies bool, v *ViolationError) {
 
 // fits is [Prune], and holds the object to the types of the schema.
 func (t *subject) fits(to string) (applies bool, v *ViolationError) {
-	object := t.Read(t.there[to])
+	object := t.Read(t.results[to])
 	tree.DropNulls(object)
 	if v := t.prunes(to, object); v != nil {
 		return true, v
 	}
-	problems := t.problems(to, t.Read(t.there[to]))
+	problems := t.problems(to, t.Read(t.results[to]))
 	if i := slices.IndexFunc(problems, isMistyped); i >= 0 {
-		return true, t.violation(Prune, to, "%v: %s", problems[i], t.there[to])
+		return true, t.violation(Prune, to, "%v: %s", problems[i], t.results[to])
 	}
 	return true, nil
 }
@@ -220,9 +220,9 @@ func (t *subject) fits(to string) (applies bool, v *ViolationError) {
 // grows says what a fragment has on the way back that it did not have: server-side apply would take
 // it for a field that its manager has set. What the API server fills in itself does no harm.
 func (t *subject) grows(to string) (applies bool, v *ViolationError) {
-	back, err := t.convert(t.ctx, t.there[to], to, t.version)
+	back, err := t.convert(t.ctx, t.results[to], to, t.version)
 	if err != nil {
-		return true, t.violation(Total, to, "the way back: %v: %s", err, t.there[to])
+		return true, t.violation(Total, to, "the way back: %v: %s", err, t.results[to])
 	}
 	was, is := t.Visible(t.Read(t.object)), t.Visible(t.Read(back))
 	tree.DropNulls(is)
@@ -230,7 +230,7 @@ func (t *subject) grows(to string) (applies bool, v *ViolationError) {
 		if tree.Lost(tree.At(is, path...), tree.At(t.state, path...), "").Path == "" {
 			continue
 		}
-		return true, t.violation(Total, to, "there %s, back %s", t.there[to], back).
+		return true, t.violation(Total, to, "there %s, back %s", t.results[to], back).
 			differs(t.version, tree.NewGap(tree.FormatPath(path), tree.Absent{}, tree.At(is, path...)))
 	}
 	return true, nil

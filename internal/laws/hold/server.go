@@ -27,13 +27,13 @@ func (t *subject) grown(storage string) *ViolationError {
 	return t.replay(t.ctx, &generate.Walk{Object: t.object, Storage: storage, Steps: []generate.Step{{Grow: true}}})
 }
 
-// A Gain is a field of a version that the API server knows, and that the converter's copy of the
+// A NewField is a field of a version that the API server knows, and that the converter's copy of the
 // CRD has in no version. The path is made of names: .spec.owner.
-type Gain struct{ Version, Path string }
+type NewField struct{ Version, Path string }
 
-// isGain reports whether a path of a version is that of a gain, or below it.
-func (s *Runner) isGain(version, path string) bool {
-	for _, g := range s.Gained {
+// isNewField reports whether a path of a version is that of a new field, or below it.
+func (s *Runner) isNewField(version, path string) bool {
+	for _, g := range s.NewFields {
 		if rest, ok := strings.CutPrefix(path, g.Path); ok && g.Version == version && (rest == "" || strings.ContainsAny(rest[:1], ".[")) {
 			return true
 		}
@@ -41,8 +41,8 @@ func (s *Runner) isGain(version, path string) bool {
 	return false
 }
 
-// of returns the value of a gain, and whether an object has a place for it.
-func (g Gain) of(object map[string]any) (value any, placed bool) {
+// of returns the value of the field, and whether an object has a place for it.
+func (g NewField) of(object map[string]any) (value any, placed bool) {
 	path, err := tree.ParsePath(g.Path)
 	if err != nil {
 		return nil, false
@@ -54,9 +54,9 @@ func (g Gain) of(object map[string]any) (value any, placed bool) {
 	return tree.At(home, path[len(path)-1].Name), tree.IsMap(home)
 }
 
-// A server is an API server with one object. It does with it what a real one does, except for the
+// A apiServer is an API server with one object. It does with it what a real one does, except for the
 // fields of metadata.
-type server struct {
+type apiServer struct {
 	*Runner
 	ctx     context.Context //nolint:containedctx // lives as long as one walk
 	walk    *generate.Walk
@@ -64,8 +64,8 @@ type server struct {
 	// object is what is stored, at a version.
 	object  map[string]any
 	version string
-	// bases are what kept values of a version were kept against.
-	bases map[string]base
+	// snapshots are what kept values of a version were kept against.
+	snapshots map[string]snapshot
 	// grown says that the next generation converts.
 	grown bool
 	// written is what has to be read, by version: what was edited last, and what was written since
@@ -75,16 +75,16 @@ type server struct {
 	before map[string]map[string]any
 }
 
-// A base is what a version showed when values of another one were kept in it, and of what object
+// A snapshot is what a version showed when values of another one were kept in it, and of what object
 // these were.
-type base struct {
+type snapshot struct {
 	version string
 	state   map[string]any
 	source  map[string]any
 }
 
-func (s *Runner) server(ctx context.Context, object []byte, storage string) *server {
-	return &server{Runner: s, ctx: ctx, walk: &generate.Walk{Object: object, Storage: storage}, storage: storage, before: map[string]map[string]any{}}
+func (s *Runner) server(ctx context.Context, object []byte, storage string) *apiServer {
+	return &apiServer{Runner: s, ctx: ctx, walk: &generate.Walk{Object: object, Storage: storage}, storage: storage, before: map[string]map[string]any{}}
 }
 
 // walk holds a walk with the object to the laws, of random choices.
@@ -127,16 +127,16 @@ func (s *Runner) replay(ctx context.Context, walk *generate.Walk) *ViolationErro
 	return v
 }
 
-func (w *server) create() *ViolationError {
+func (w *apiServer) create() *ViolationError {
 	t, v := w.subject(w.ctx, w.walk.Object)
-	if v != nil || t.class != whole || t.keeps {
+	if v != nil || t.class != classValid || t.keeps {
 		return v
 	}
 	return w.put(t.version, w.View(t.version, t.object), nil, true)
 }
 
 // step makes a step, whose changes are chosen when it is known what the version shows.
-func (w *server) step(step generate.Step, choose func(state map[string]any) []generate.Change) *ViolationError {
+func (w *apiServer) step(step generate.Step, choose func(state map[string]any) []generate.Change) *ViolationError {
 	if w.object == nil {
 		return nil
 	}
@@ -162,15 +162,15 @@ func (w *server) step(step generate.Step, choose func(state map[string]any) []ge
 }
 
 // grow lets the next generation convert from now on. It shows what was written, and perhaps more.
-func (w *server) grow() *ViolationError {
+func (w *apiServer) grow() *ViolationError {
 	if w.next == nil {
 		return nil
 	}
 	w.Runner, w.grown = w.next, true
-	for of, b := range w.bases {
+	for of, b := range w.snapshots {
 		b.state = tree.Copy(b.state)
 		w.Admit(b.version, b.state)
-		w.bases[of] = b
+		w.snapshots[of] = b
 	}
 	v := w.reads("", nil, nil, false)
 	w.written = map[string]map[string]any{}
@@ -179,7 +179,7 @@ func (w *server) grow() *ViolationError {
 
 // changes makes random edits of what a version shows: parts of other objects, and some of what it
 // has shown before.
-func (w *server) changes(r *rand.Rand, version string, state map[string]any) []generate.Change {
+func (w *apiServer) changes(r *rand.Rand, version string, state map[string]any) []generate.Change {
 	edited, changes := w.edited(r, version, state, w.before[version])
 	if edited != nil {
 		w.before[version] = tree.Copy(state)
@@ -189,15 +189,15 @@ func (w *server) changes(r *rand.Rand, version string, state map[string]any) []g
 
 // get returns what a client reads at a version. It has no defaults except those of the version that
 // is stored.
-func (w *server) get(version string) (map[string]any, map[string]base, *ViolationError) {
+func (w *apiServer) get(version string) (map[string]any, map[string]snapshot, *ViolationError) {
 	state := tree.Copy(w.object)
 	w.Admit(w.version, state)
-	return w.converted(state, w.bases, w.version, version)
+	return w.converted(state, w.snapshots, w.version, version)
 }
 
 // put writes an object at a version, as a client does. The API server refuses one that is not
 // valid.
-func (w *server) put(version string, state map[string]any, bases map[string]base, edited bool) (v *ViolationError) {
+func (w *apiServer) put(version string, state map[string]any, bases map[string]snapshot, edited bool) (v *ViolationError) {
 	w.Admit(version, state)
 	if len(w.Schema(version).Validate(state)) > 0 {
 		return nil
@@ -206,27 +206,27 @@ func (w *server) put(version string, state map[string]any, bases map[string]base
 		w.written = map[string]map[string]any{}
 	}
 	w.written[version] = w.Visible(tree.Copy(state))
-	gains, v := w.gained(version)
+	fields, v := w.newFields(version)
 	if v != nil {
 		return v
 	}
-	if w.object, w.bases, v = w.converted(state, bases, version, w.storage); v != nil {
+	if w.object, w.snapshots, v = w.converted(state, bases, version, w.storage); v != nil {
 		return v
 	}
 	w.version = w.storage
-	return w.reads(version, state, gains, edited)
+	return w.reads(version, state, fields, edited)
 }
 
 // reads checks what clients read at all versions once an object was written at one: what was
-// written there, and the gains that the write did not remove together with the object that they are
+// written there, and the new fields that the write did not remove together with the object that they are
 // in.
-func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edited bool) *ViolationError {
+func (w *apiServer) reads(at string, state map[string]any, fields map[NewField]any, edited bool) *ViolationError {
 	for _, version := range w.Versions {
 		got, _, v := w.get(version)
 		if v != nil {
 			return v
 		}
-		for g, was := range gains {
+		for g, was := range fields {
 			_, had := g.of(w.before[at])
 			_, has := g.of(state)
 			if is, placed := g.of(got); g.Version == version && placed && !tree.Equal(was, is) && (has || !had) {
@@ -246,20 +246,20 @@ func (w *server) reads(at string, state map[string]any, gains map[Gain]any, edit
 // says reports whether the object has something at a path of a version without kept values. A value
 // that was kept there before rules bound the path to a place with a value of its own is another
 // one.
-func (w *server) says(version, path string) bool {
+func (w *apiServer) says(version, path string) bool {
 	text, err := w.ConvertStored(w.ctx, tree.Encode(tree.Visible(tree.Copy(w.object))), w.version, version)
 	if err != nil {
 		return false
 	}
-	value, placed := Gain{version, path}.of(w.Read(text))
+	value, placed := NewField{version, path}.of(w.Read(text))
 	return placed && !tree.IsAbsent(value)
 }
 
-// gained returns the values of gains in other versions, which a write at a version cannot mean to
+// newFields returns the values of new fields in other versions, which a write at a version cannot mean to
 // change.
-func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
-	values := map[Gain]any{}
-	for _, g := range w.Gained {
+func (w *apiServer) newFields(version string) (map[NewField]any, *ViolationError) {
+	values := map[NewField]any{}
+	for _, g := range w.NewFields {
 		if g.Version == version || w.object == nil {
 			continue
 		}
@@ -276,10 +276,10 @@ func (w *server) gained(version string) (map[Gain]any, *ViolationError) {
 
 // returned is L1, L2 and L11: what was written is read, except what any version drops. Once the
 // kind has grown, what was kept before may appear where the user wrote nothing.
-func (w *server) returned(version string, want, got map[string]any, edited bool) *ViolationError {
+func (w *apiServer) returned(version string, want, got map[string]any, edited bool) *ViolationError {
 	diff := w.compare(want, got, version, w.Versions...)
 	if w.grown {
-		diff = tree.Lost(w.Undropped(want, version, w.Versions...), got, "")
+		diff = tree.Lost(w.WithoutDropped(want, version, w.Versions...), got, "")
 	}
 	edits := len(w.walk.Steps) > 1 // before or after the growth
 	if diff.Path == "" || w.grown && edits && w.says(version, diff.Path) {
@@ -287,7 +287,7 @@ func (w *server) returned(version string, want, got map[string]any, edited bool)
 	}
 	law := RoundTrip
 	switch {
-	case w.isGain(version, diff.Path):
+	case w.isNewField(version, diff.Path):
 		law = Skew
 	case w.grown:
 		law = Growth
@@ -298,8 +298,8 @@ func (w *server) returned(version string, want, got map[string]any, edited bool)
 }
 
 // converted converts an object and prunes the result, as the API server does. It also returns the
-// bases of the kept values of the result.
-func (w *server) converted(object map[string]any, bases map[string]base, from, to string) (map[string]any, map[string]base, *ViolationError) {
+// snapshots of the kept values of the result.
+func (w *apiServer) converted(object map[string]any, bases map[string]snapshot, from, to string) (map[string]any, map[string]snapshot, *ViolationError) {
 	if from == to {
 		return object, bases, nil
 	}
@@ -319,19 +319,19 @@ func (w *server) converted(object map[string]any, bases map[string]base, from, t
 	w.Schema(to).Default(seen)
 	bases = maps.Clone(bases)
 	if bases == nil {
-		bases = map[string]base{}
+		bases = map[string]snapshot{}
 	}
 	delete(bases, to)
 	delete(bases, from)
 	if from == hub || to == hub { // else values are kept against what the hub shows in between
-		bases[from] = base{to, tree.Visible(seen), tree.Visible(tree.Copy(object))}
+		bases[from] = snapshot{to, tree.Visible(seen), tree.Visible(tree.Copy(object))}
 	} else {
 		delete(bases, hub)
 	}
 	return result, bases, nil
 }
 
-func (w *server) violation(law Law, from, to, format string, args ...any) *ViolationError {
+func (w *apiServer) violation(law Law, from, to, format string, args ...any) *ViolationError {
 	walk := &generate.Walk{Object: w.walk.Object, Storage: w.walk.Storage, Steps: slices.Clone(w.walk.Steps)}
 	return &ViolationError{
 		Law: law, From: from, To: to, Problem: fmt.Sprintf(format, args...), Object: walk.Object, Seed: w.Seed, Walk: walk,

@@ -19,12 +19,12 @@ import (
 type class int
 
 const (
-	// whole objects are what the API server stores: pruned and valid. Without schemas, all are.
-	whole class = iota
-	// partial ones lack a field that is required.
-	partial
-	// wild ones are the others: with nulls or unknown fields. They only have to convert.
-	wild
+	// classValid objects are what the API server stores: pruned and valid. Without schemas, all are.
+	classValid class = iota
+	// classIncomplete ones lack a field that is required.
+	classIncomplete
+	// classInvalid ones are the others: with nulls or unknown fields. They only have to convert.
+	classInvalid
 )
 
 // A subject is one object that is held to the laws.
@@ -44,17 +44,17 @@ type subject struct {
 	foreign bool
 	// state is what the API server would make of the object, without kept values.
 	state map[string]any
-	// filled are the places that the defaults of its version filled in there.
-	filled [][]any
-	// there is what the object was converted to, by version.
-	there map[string][]byte
+	// defaulted are the places that the defaults of its version filled in there.
+	defaulted [][]any
+	// results is what the object was converted to, by version.
+	results map[string][]byte
 	// rand makes random choices.
 	rand *rand.Rand
 }
 
 // subject returns a violation for a text that is not an object of the kind.
 func (s *Runner) subject(ctx context.Context, object []byte) (*subject, *ViolationError) {
-	t := &subject{Runner: s, ctx: ctx, object: object, source: bytes.Clone(object), there: make(map[string][]byte, 2)}
+	t := &subject{Runner: s, ctx: ctx, object: object, source: bytes.Clone(object), results: make(map[string][]byte, 2)}
 	var err error
 	if t.version, err = tree.VersionOf(object); err == nil && s.CRD != nil && s.Schema(t.version) == nil {
 		err = fmt.Errorf("version that the CRD does not have, add its schema: %s", t.version)
@@ -68,16 +68,16 @@ func (s *Runner) subject(ctx context.Context, object []byte) (*subject, *Violati
 	if schema := s.Schema(t.version); schema != nil {
 		schema.Prune(t.state)
 		if !tree.Equal(t.state, source) {
-			t.class = wild
+			t.class = classInvalid
 		}
 		pruned := tree.Copy(t.state)
 		schema.Default(t.state)
-		t.filled = tree.Added(pruned, t.state, nil, nil)
+		t.defaulted = tree.Added(pruned, t.state, nil, nil)
 		meta, _ := source["metadata"].(map[string]any)
 		if t.refused || overwritten(source, t.state) || isNull(source, "metadata") || isNull(meta, "uid") {
-			t.class = wild
+			t.class = classInvalid
 		}
-		if t.class == whole {
+		if t.class == classValid {
 			t.class = classOf(schema.Validate(t.state))
 		}
 	}
@@ -98,10 +98,10 @@ func overwritten(source, state map[string]any) bool {
 }
 
 func classOf(problems field.ErrorList) class {
-	found := whole
+	found := classValid
 	for _, problem := range problems {
-		if found = partial; problem.Type != field.ErrorTypeRequired {
-			return wild
+		if found = classIncomplete; problem.Type != field.ErrorTypeRequired {
+			return classInvalid
 		}
 	}
 	return found
@@ -111,7 +111,7 @@ func classOf(problems field.ErrorList) class {
 // conversion may fail, and no other law applies to the object.
 func (t *subject) fails(to string, err error, format string, args ...any) *ViolationError {
 	if _, is := errors.AsType[*keep.TooLargeError](err); is {
-		t.class = wild
+		t.class = classInvalid
 		return nil
 	}
 	return t.violation(Total, to, format, args...)
@@ -124,7 +124,7 @@ func (t *subject) violation(law Law, to, format string, args ...any) *ViolationE
 // convert converts an object as the API server sends it: what it has stored has a uid, a fragment
 // may have none.
 func (t *subject) convert(ctx context.Context, object []byte, from, to string) ([]byte, error) {
-	if t.class == wild || t.Schema(t.version) == nil {
+	if t.class == classInvalid || t.Schema(t.version) == nil {
 		return t.Convert(ctx, object, from, to)
 	}
 	return t.ConvertStored(ctx, object, from, to)

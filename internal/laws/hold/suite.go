@@ -53,9 +53,9 @@ type Suite struct {
 	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with
 	// it.
 	Next *Generation
-	// Gained are fields that CRD has and the kind's own copy of it does not have. If there are any,
+	// NewFields are fields that CRD has and the kind's own copy of it does not have. If there are any,
 	// L12 is checked, and L6 is not.
-	Gained []Gain
+	NewFields []NewField
 	// Progress, if set, is called after each object of Fuzz, by one goroutine at a time.
 	Progress func(Stats)
 }

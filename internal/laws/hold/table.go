@@ -169,7 +169,7 @@ func Table() []Row {
 		},
 		{
 			Law: Skew, Says: "a field that the API server knows in one version, and webhookd in none, survives writes at other versions",
-			stage: elsewhere, // with Suite.Gained, L1 and walks name it
+			stage: elsewhere, // with Suite.NewFields, L1 and walks name it
 		},
 		{Law: "L9 pure", Says: "no clock, no randomness, no look-up", stage: elsewhere},
 		{
@@ -199,8 +199,8 @@ func RowOf(law Law) Row {
 // has returns what there is for the laws of the conversion to a version.
 func (t *subject) has(to string) (has needs) {
 	for i, is := range [...]bool{ // in the order of the constants
-		t.there[to] != nil, t.class != wild, t.class == whole, !t.refused, !t.keeps,
-		t.Schema(to) != nil && len(t.Gained) == 0, t.answers != nil, t.Forgeries, t.next != nil,
+		t.results[to] != nil, t.class != classInvalid, t.class == classValid, !t.refused, !t.keeps,
+		t.Schema(to) != nil && len(t.NewFields) == 0, t.answers != nil, t.Forgeries, t.next != nil,
 	} {
 		if is {
 			has |= 1 << i
@@ -239,7 +239,7 @@ func (t *subject) check() *ViolationError {
 // all holds the object to all laws but those of walks, by random choices.
 func (t *subject) all(r *rand.Rand) *ViolationError {
 	t.rand = r
-	if v := t.check(); v != nil || t.class != whole {
+	if v := t.check(); v != nil || t.class != classValid {
 		return v
 	}
 	for _, to := range t.Others(t.version) {

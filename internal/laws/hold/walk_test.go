@@ -230,7 +230,7 @@ func TestFuzzHoldsKeptValues(t *testing.T) {
 		},
 		{
 			law: "L12 skew", name: "a field that is pruned at the other version",
-			suite:  hold.Suite{Kind: pair(same), CRD: twoVersions(t, only, sizes), Gained: []hold.Gain{{Version: "v1", Path: ".spec.only"}}},
+			suite:  hold.Suite{Kind: pair(same), CRD: twoVersions(t, only, sizes), NewFields: []hold.NewField{{Version: "v1", Path: ".spec.only"}}},
 			path:   ".spec.only",
 			object: `{"apiVersion":"g/v1","kind":"K","spec":{"only":"x"}}`,
 		},
@@ -290,7 +290,7 @@ func TestWhatIsRightHoldsAllLaws(t *testing.T) {
 		"nothing to keep": {Kind: pair(same), CRD: twoVersions(t, only, only), Forgeries: true},
 		"a kept value":    {Kind: pair(owned), CRD: twoVersions(t, only, sizes)},
 		"growth":          {Kind: pair(owned), CRD: twoVersions(t, only, sizes), Next: next(pair(lossless), twoVersions(t, only, owner))},
-		"skew":            {Kind: pair(owned), CRD: twoVersions(t, only, sizes), Gained: []hold.Gain{{Version: "v1", Path: ".spec.only"}}},
+		"skew":            {Kind: pair(owned), CRD: twoVersions(t, only, sizes), NewFields: []hold.NewField{{Version: "v1", Path: ".spec.only"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -308,7 +308,7 @@ func TestGivenWalks(t *testing.T) {
 	x := []byte(`{"apiVersion":"g/v1","kind":"K","spec":{"only":"x","size":1}}`)
 	edit := generate.Step{Version: "v2", Changes: []generate.Change{{Path: []any{"spec", "size"}, Value: int64(2)}}}
 	crd, grown := twoVersions(t, only, sizes), twoVersions(t, only, owner)
-	gained := []hold.Gain{{Version: "v1", Path: ".spec.only"}}
+	gained := []hold.NewField{{Version: "v1", Path: ".spec.only"}}
 	for name, test := range map[string]struct {
 		suite hold.Suite
 		walk  generate.Walk
@@ -342,11 +342,11 @@ func TestGivenWalks(t *testing.T) {
 			walk:  generate.Walk{Object: x, Storage: "v2", Steps: []generate.Step{edit, {Version: "v1"}, {Grow: true}, edit}},
 		},
 		"a field that the converter does not know": {
-			suite: hold.Suite{Kind: pair(same), CRD: crd, Gained: gained},
+			suite: hold.Suite{Kind: pair(same), CRD: crd, NewFields: gained},
 			walk:  generate.Walk{Object: x, Storage: "v1", Steps: []generate.Step{edit}}, law: "L12 skew",
 		},
 		"that is kept": {
-			suite: hold.Suite{Kind: pair(owned), CRD: crd, Gained: gained},
+			suite: hold.Suite{Kind: pair(owned), CRD: crd, NewFields: gained},
 			walk:  generate.Walk{Object: x, Storage: "v1", Steps: []generate.Step{edit}},
 		},
 	} {

@@ -18,10 +18,10 @@ import (
 // wrote.
 func (t *subject) forgeries(version string) *ViolationError {
 	t.count(func(c *Stats) { c.Forgeries++ })
-	state := t.View(version, t.there[version])
+	state := t.View(version, t.results[version])
 	t.forge(t.ctx, t.rand, state, version, t.version)
 	forged, v := t.subject(t.ctx, tree.Encode(state))
-	if v != nil || forged.class == wild {
+	if v != nil || forged.class == classInvalid {
 		return v
 	}
 	return forged.wellFormed(t.version)
@@ -98,11 +98,11 @@ func (s *Runner) forge(ctx context.Context, r *rand.Rand, object map[string]any,
 		switch n := r.IntN(8); {
 		case n < 4 && len(kept) > 0:
 			own := slices.Sorted(maps.Keys(kept))
-			tree.Annotate(object, map[string]string{generate.Pick(r, own...): generate.Tampered(r, kept[generate.Pick(r, own...)])})
+			tree.Annotate(object, map[string]string{generate.Pick(r, own...): generate.MutatedText(r, kept[generate.Pick(r, own...)])})
 		case n < 7 && len(s.pools[of]) > 0:
-			generate.Grammatical(r, object, generate.Pick(r, s.pools[of]...), of)
+			generate.AddForged(r, object, generate.Pick(r, s.pools[of]...), of)
 		default:
-			generate.Malformed(r, object, of, of)
+			generate.AddMalformed(r, object, of, of)
 		}
 	}
 }

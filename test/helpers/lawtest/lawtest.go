@@ -94,7 +94,7 @@ func vary(r *rand.Rand, object []byte, changes int) []byte {
 		case 2:
 			p.Set(nil)
 		default:
-			p.Set(generate.Another(r, p.Value))
+			p.Set(generate.MutatedValue(r, p.Value))
 		}
 	}
 	return tree.Encode(root)

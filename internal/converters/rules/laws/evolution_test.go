@@ -270,7 +270,7 @@ func skewed(t *testing.T, e *example, s hold.Suite, version string) {
 	add(t, e.properties(t, crd, version), gained)
 	add(t, e.properties(t, crd, version, "spec"), gained)
 	s.CRD, s.Walks = parseCRD(t, textOf(t, crd)), true
-	s.Gained = []hold.Gain{{Version: version, Path: ".spec.gained"}, {Version: version, Path: ".gained"}}
+	s.NewFields = []hold.NewField{{Version: version, Path: ".spec.gained"}, {Version: version, Path: ".gained"}}
 	holdAll(t, s, *exampleObjects/4+1)
 }
 
