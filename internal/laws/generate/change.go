@@ -56,8 +56,8 @@ func CopyPart(r *rand.Rand, into, from map[string]any) (Change, bool) {
 	return change, true
 }
 
-// editedList edits a list as people do: an element of another list in place of one, one more, one less,
-// two swapped.
+// editedList edits a list as people do: an element of another list in place of one, one more, one
+// less, two swapped.
 func editedList(r *rand.Rand, old, other []any) []any {
 	list := slices.Clone(old)
 	i := r.IntN(len(list))

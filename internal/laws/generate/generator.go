@@ -11,10 +11,17 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
+// Large is an integer that a float64 cannot hold.
+const Large = int64(1)<<53 + 1
+
 // A Generator makes random objects of a version: sparse, full, zero-valued, huge and ordinary ones.
 // Each is what the API server would have: pruned and defaulted by its own code, and valid. It is
 // safe for concurrent use.
 type Generator struct {
+	// Small keeps integers below [Large], where the schema allows that. It is set before the first
+	// object is made.
+	Small bool
+
 	version *crdschema.Version
 	// hints are values to try, and names those of entries of maps and of unknown fields, with
 	// values to try.

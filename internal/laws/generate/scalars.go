@@ -109,8 +109,11 @@ func examplesOf(format string) []string {
 // integer makes an integer within its limits, more often than not near one of them.
 func (m *builder) integer(l *limits, format string) int64 {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
-	if format == "int32" {
+	switch {
+	case format == "int32":
 		low, high = math.MinInt32, math.MaxInt32
+	case m.Small:
+		low, high = 2-Large, Large-2
 	}
 	lowest, highest, multiple := bounds(l)
 	if lowest > float64(low) {
@@ -119,8 +122,9 @@ func (m *builder) integer(l *limits, format string) int64 {
 	if highest < float64(high) {
 		high = int64(math.Floor(highest))
 	}
+	high = max(low, high)
 	candidates := []int64{
-		0, 0, 1, 1, 2, 3, 10, 60, 80, 443, 1000, 1024, 3600, -1, 7, 1 << 31, math.MaxInt32, 9007199254740993,
+		0, 0, 1, 1, 2, 3, 10, 60, 80, 443, 1000, 1024, 3600, -1, 7, 1 << 31, math.MaxInt32, Large,
 		low, high, low + 1, high - 1,
 	}
 	n := candidates[m.r.IntN(len(candidates))]

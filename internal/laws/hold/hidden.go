@@ -271,8 +271,8 @@ func mayBeElement(p nodes, e any, was []any, shown any) bool {
 	return hidden(p.items(), states{e, tree.Absent{}, shown, nil}, "").Path == ""
 }
 
-// similar reports whether two values have something in common. An object without members is like any
-// other, and so is a list without elements.
+// similar reports whether two values have something in common. An object without members is like
+// any other, and so is a list without elements.
 func similar(a, b any) bool {
 	if tree.IsList(a) && tree.IsList(b) {
 		x, _ := a.([]any)

@@ -18,9 +18,9 @@ type Score struct {
 }
 
 // Object returns the random object of a version and an index, always the same, or nil if chance
-// makes none that is valid. It has no large numbers, which [LargeNumbers] is about.
+// makes none that is valid. Those of a Remote have no large numbers, which [LargeNumbers] is about.
 func (s *Runner) Object(version string, index uint64) []byte {
-	return s.ordinary(version, s.generators[version].Object(s.Seed, index))
+	return s.generators[version].Object(s.Seed, index)
 }
 
 // Score makes the check of a law on count random objects of each version. It ends with the error of
@@ -144,27 +144,6 @@ func (s *Runner) withoutParts(object []byte, index uint64) []byte {
 	return tree.Encode(root)
 }
 
-// large is a number that a float64 cannot hold.
-const large = int64(9007199254740993)
-
-// ordinary returns an object with small numbers instead of large ones, if it is valid with them.
-func (s *Runner) ordinary(version string, object []byte) []byte {
-	if object == nil {
-		return nil
-	}
-	root := s.Read(object)
-	for _, p := range tree.Parts(root) {
-		n, whole := p.Value.(int64)
-		if !whole || n > -large && n < large {
-			continue
-		}
-		if p.Set(int64(7)); p.IsMeta() || len(s.Schema(version).Validate(s.View(version, tree.Encode(root)))) > 0 {
-			p.Undo()
-		}
-	}
-	return tree.Encode(root)
-}
-
 // withLargeNumber returns a valid object with a large number in place of one of its own, nil if it
 // has none for which the schema allows that.
 func (s *Runner) withLargeNumber(object []byte, index uint64) []byte {
@@ -176,7 +155,7 @@ func (s *Runner) withLargeNumber(object []byte, index uint64) []byte {
 	})
 	for i := range whole {
 		p := whole[(i+int(index))%len(whole)] //nolint:gosec // a small number
-		p.Set(large)
+		p.Set(generate.Large)
 		if len(s.Schema(version).Validate(s.View(version, tree.Encode(root)))) == 0 {
 			return tree.Encode(root)
 		}
@@ -192,7 +171,7 @@ func (t *subject) holdsNumbers(to string) (applies bool, v *ViolationError) {
 	}
 	root := t.Read(t.object)
 	for _, p := range tree.Parts(root) {
-		if p.Value == large {
+		if p.Value == generate.Large {
 			p.Set(int64(7))
 		}
 	}

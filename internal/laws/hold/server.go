@@ -27,8 +27,8 @@ func (t *subject) grown(storage string) *ViolationError {
 	return t.replay(t.ctx, &generate.Walk{Object: t.object, Storage: storage, Steps: []generate.Step{{Grow: true}}})
 }
 
-// A NewField is a field of a version that the API server knows, and that the converter's copy of the
-// CRD has in no version. The path is made of names: .spec.owner.
+// A NewField is a field of a version that the API server knows, and that the converter's copy of
+// the CRD has in no version. The path is made of names: .spec.owner.
 type NewField struct{ Version, Path string }
 
 // isNewField reports whether a path of a version is that of a new field, or below it.
@@ -54,8 +54,8 @@ func (g NewField) of(object map[string]any) (value any, placed bool) {
 	return tree.At(home, path[len(path)-1].Name), tree.IsMap(home)
 }
 
-// A apiServer is an API server with one object. It does with it what a real one does, except for the
-// fields of metadata.
+// An apiServer is an API server with one object. It does with it what a real one does, except for
+// the fields of metadata.
 type apiServer struct {
 	*Runner
 	ctx     context.Context //nolint:containedctx // lives as long as one walk
@@ -75,8 +75,8 @@ type apiServer struct {
 	before map[string]map[string]any
 }
 
-// A snapshot is what a version showed when values of another one were kept in it, and of what object
-// these were.
+// A snapshot is what a version showed when values of another one were kept in it, and of what
+// object these were.
 type snapshot struct {
 	version string
 	state   map[string]any
@@ -218,8 +218,8 @@ func (w *apiServer) put(version string, state map[string]any, bases map[string]s
 }
 
 // reads checks what clients read at all versions once an object was written at one: what was
-// written there, and the new fields that the write did not remove together with the object that they are
-// in.
+// written there, and the new fields that the write did not remove together with the object that
+// they are in.
 func (w *apiServer) reads(at string, state map[string]any, fields map[NewField]any, edited bool) *ViolationError {
 	for _, version := range w.Versions {
 		got, _, v := w.get(version)
@@ -255,8 +255,8 @@ func (w *apiServer) says(version, path string) bool {
 	return placed && !tree.IsAbsent(value)
 }
 
-// newFields returns the values of new fields in other versions, which a write at a version cannot mean to
-// change.
+// newFields returns the values of new fields in other versions, which a write at a version cannot
+// mean to change.
 func (w *apiServer) newFields(version string) (map[NewField]any, *ViolationError) {
 	values := map[NewField]any{}
 	for _, g := range w.NewFields {

@@ -19,7 +19,8 @@ import (
 type class int
 
 const (
-	// classValid objects are what the API server stores: pruned and valid. Without schemas, all are.
+	// classValid objects are what the API server stores: pruned and valid. Without schemas, all
+	// are.
 	classValid class = iota
 	// classIncomplete ones lack a field that is required.
 	classIncomplete

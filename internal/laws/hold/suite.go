@@ -53,8 +53,8 @@ type Suite struct {
 	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with
 	// it.
 	Next *Generation
-	// NewFields are fields that CRD has and the kind's own copy of it does not have. If there are any,
-	// L12 is checked, and L6 is not.
+	// NewFields are fields that CRD has and the kind's own copy of it does not have. If there are
+	// any, L12 is checked, and L6 is not.
 	NewFields []NewField
 	// Progress, if set, is called after each object of Fuzz, by one goroutine at a time.
 	Progress func(Stats)
@@ -120,16 +120,13 @@ func (s Suite) Prepare() (*Runner, error) {
 		}
 		g, err := generate.NewGenerator(v, s.Hints[version])
 		problems = append(problems, err)
+		g.Small = s.Remote != nil
 		b.generators[version] = g
 		for index := range uint64(poolSize) {
 			if index == poolSize/4 && len(b.pools[version]) == 0 {
 				break // chance does not meet the schema
 			}
-			obj := g.Object(^s.Seed, index)
-			if s.Remote != nil {
-				obj = b.ordinary(version, obj)
-			}
-			if obj != nil {
+			if obj := g.Object(^s.Seed, index); obj != nil {
 				b.pools[version] = append(b.pools[version], b.View(version, obj))
 			}
 		}
