@@ -9,21 +9,30 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
-// reduce replaces x by a smaller one for as long as try accepts one. It tries at most some.
-func reduce[T any](ctx context.Context, x T, most int, smaller func(context.Context, T) iter.Seq[func() T], try func(T) bool) {
+// MaxRemote bounds the objects and the walks that are tried where each is several requests.
+const MaxRemote = 1000
+
+// Smallest makes an object smaller for as long as fails says so of it, and returns the smallest. It
+// tries at most some, and ends early when ctx does.
+func Smallest(ctx context.Context, object []byte, most int, fails func(object []byte) bool) []byte {
+	return reduce(ctx, object, most, smaller, fails)
+}
+
+// reduce replaces x by a smaller one for as long as one fails. It tries at most some.
+func reduce[T any](ctx context.Context, x T, most int, smaller func(T) iter.Seq[T], fails func(T) bool) T {
 	for progress := true; progress; {
 		progress = false
 		for i, more := 0, true; more; {
 			more = false
 			at := 0
-			for candidate := range smaller(ctx, x) {
+			for y := range smaller(x) {
 				if at++; at <= i {
 					continue // tried before
 				}
 				if most--; most < 0 || ctx.Err() != nil {
-					return
+					return x
 				}
-				if y := candidate(); try(y) {
+				if fails(y) {
 					x, progress, more = y, true, true
 					break
 				}
@@ -31,30 +40,15 @@ func reduce[T any](ctx context.Context, x T, most int, smaller func(context.Cont
 			}
 		}
 	}
-}
-
-// MaxRemote bounds the objects and the walks that are tried where each is several requests.
-const MaxRemote = 1000
-
-// Smallest makes an object smaller for as long as fails says so of it, and returns the smallest. It
-// tries at most some, and ends early when ctx does.
-func Smallest(ctx context.Context, object []byte, most int, fails func(object []byte) bool) []byte {
-	reduce(ctx, object, most, smaller, func(smaller []byte) bool {
-		if !fails(smaller) {
-			return false
-		}
-		object = smaller
-		return true
-	})
-	return object
+	return x
 }
 
 // smaller yields smaller objects: without each of the parts, and with something smaller in the
 // place of each.
-func smaller(_ context.Context, object []byte) iter.Seq[func() []byte] {
-	return func(yield func(func() []byte) bool) {
+func smaller(object []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
 		for v := range smallerValues(tree.Literal(object)) {
-			if !yield(func() []byte { return tree.Encode(v) }) {
+			if !yield(tree.Encode(v)) {
 				return
 			}
 		}
