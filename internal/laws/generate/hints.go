@@ -73,28 +73,17 @@ func (g *Generator) addHint(path []syntax.Segment, values ...any) {
 	g.names[n][name] = append(g.names[n][name], values...)
 }
 
-// fits reports whether a value is of the kind of a place, and of its enum, pattern and length.
+// fits reports whether a value has the types of a place, and of its enum, pattern and length.
 func (g *Generator) fits(n *crdschema.Node, value any) bool {
-	kind := n.Kind()
+	text := tree.Encode(value)
 	if enum := n.Enum(); value != nil && enum != nil {
-		return slices.Contains(enum, string(tree.Encode(value)))
+		return slices.Contains(enum, string(text))
 	}
-	switch v := value.(type) {
-	case nil:
-		return n.Nullable()
-	case string:
+	return crdschema.Fit{Lenient: true, Demands: func(at *crdschema.Node) bool { return at == n }, Meets: func(*crdschema.Node, []byte) bool {
 		l := limitsOf(Random(0, 0), n, nil)
-		return (kind == crdschema.String || kind == crdschema.IntOrString || kind == crdschema.Any) && g.takes(&l, v)
-	case int64:
-		return kind == crdschema.Integer || kind == crdschema.Number || kind == crdschema.IntOrString || kind == crdschema.Any
-	case float64:
-		return kind == crdschema.Number || kind == crdschema.Any
-	case bool:
-		return kind == crdschema.Boolean || kind == crdschema.Any
-	case []any:
-		return kind == crdschema.Array || kind == crdschema.Any
-	}
-	return kind == crdschema.Object || kind == crdschema.Map || kind == crdschema.Any
+		s, is := value.(string)
+		return !is || g.takes(&l, s)
+	}}.Value(n, text)
 }
 
 // nodeAt returns the place of a path in a schema, nil if there is none. Names below a map, and
