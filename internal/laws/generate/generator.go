@@ -75,8 +75,8 @@ func (g *Generator) make(r *rand.Rand) ([]byte, attempt) {
 	m := newBuilder(g, r)
 	l := limitsOf(r, g.version.Root, nil)
 	obj := tree.Read(tree.Encode(m.object(g.version.Root, &l)))
-	made := attempt{removed: map[[2]string]bool{}}
-	reasons := map[string][2]string{} // by what was removed
+	made := attempt{removed: map[Reason]bool{}}
+	reasons := map[string]Reason{} // by what was removed
 	for range 5 {
 		if !made.repair(g.version, obj, reasons) {
 			continue

@@ -21,11 +21,14 @@ type Refusal struct {
 	Objects      uint64
 }
 
+// A Reason is what a schema has against one object.
+type Reason struct{ Path, Text string }
+
 // Refusals count objects by path and reason.
-type Refusals map[[2]string]uint64
+type Refusals map[Reason]uint64
 
 // Add counts one object, which a version refuses for some reasons.
-func (c Refusals) Add(reasons map[[2]string]bool) {
+func (c Refusals) Add(reasons map[Reason]bool) {
 	for r := range reasons {
 		c[r]++
 	}
@@ -35,7 +38,7 @@ func (c Refusals) Add(reasons map[[2]string]bool) {
 func (c Refusals) Sorted() []Refusal {
 	all := make([]Refusal, 0, len(c))
 	for r := range maps.Keys(c) {
-		all = append(all, Refusal{r[0], r[1], c[r]})
+		all = append(all, Refusal{r.Path, r.Text, c[r]})
 	}
 	slices.SortFunc(all, func(a, b Refusal) int {
 		return cmp.Or(cmp.Compare(b.Objects, a.Objects), strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason))
@@ -55,8 +58,8 @@ func RefusalsOf(v *crdschema.Version, object map[string]any) []Refusal {
 }
 
 // ReasonsOf returns the distinct places and reasons of the API server's errors about an object.
-func ReasonsOf(v *crdschema.Version, errs field.ErrorList) map[[2]string]bool {
-	reasons := make(map[[2]string]bool, len(errs))
+func ReasonsOf(v *crdschema.Version, errs field.ErrorList) map[Reason]bool {
+	reasons := make(map[Reason]bool, len(errs))
 	for _, err := range errs {
 		reasons[reasonOf(v, err)] = true
 	}
@@ -66,7 +69,7 @@ func ReasonsOf(v *crdschema.Version, errs field.ErrorList) map[[2]string]bool {
 // maxReason bounds the text of a reason: patterns and enums may be long.
 const maxReason = 120
 
-func reasonOf(v *crdschema.Version, err *field.Error) [2]string {
+func reasonOf(v *crdschema.Version, err *field.Error) Reason {
 	refusal := apiserver.RefusalOf(err)
 	path, n := SchemaPath(v.Root, refusal.Path)
 	text := refusal.Reason
@@ -76,7 +79,7 @@ func reasonOf(v *crdschema.Version, err *field.Error) [2]string {
 	if runes := []rune(text); len(runes) > maxReason {
 		text = string(runes[:maxReason]) + "…"
 	}
-	return [2]string{path, strings.ReplaceAll(text, "\n", " ")}
+	return Reason{path, strings.ReplaceAll(text, "\n", " ")}
 }
 
 // brokenRule returns the validation rule of a place (x-kubernetes-validations) that an error is

@@ -43,16 +43,16 @@ type attempt struct {
 	content uint64
 	// removed are the reasons why parts of the object were removed, and causes those why what was
 	// left is not valid.
-	removed, causes map[[2]string]bool
+	removed, causes map[Reason]bool
 }
 
 // repair removes from an object what its schema has something against, and notes why. Reasons are
 // those of earlier removals, by plain path.
-func (m *attempt) repair(v *crdschema.Version, obj map[string]any, reasons map[string][2]string) (valid bool) {
+func (m *attempt) repair(v *crdschema.Version, obj map[string]any, reasons map[string]Reason) (valid bool) {
 	v.Prune(obj)
 	v.Default(obj)
 	errs := v.Validate(obj)
-	m.causes = map[[2]string]bool{}
+	m.causes = map[Reason]bool{}
 	for _, err := range errs {
 		reason, found := removalOf(err.Field, reasons)
 		if _, n := SchemaPath(v.Root, err.Field); !found || brokenRule(n, err) != "" {
@@ -68,7 +68,7 @@ func (m *attempt) repair(v *crdschema.Version, obj map[string]any, reasons map[s
 
 // removalOf returns the reason why something was removed at a place, or else below it: a place that
 // is required or has few parts is wrong for that reason.
-func removalOf(path string, reasons map[string][2]string) (reason [2]string, found bool) {
+func removalOf(path string, reasons map[string]Reason) (reason Reason, found bool) {
 	path = plainPath(path)
 	if reason, found = reasons[path]; found {
 		return reason, true

@@ -74,7 +74,7 @@ const (
 	valid                      // the API server stores it
 	accepted                   // its labels and annotations are valid
 	unkept                     // it keeps nothing
-	schemas                    // both versions have one, and the converter knows all of them
+	schemas                    // the version has one, and the converter knows all of its fields
 	answers                    // Suite.Like
 	forgery                    // Suite.Forgeries
 	growing                    // Suite.Next
