@@ -13,7 +13,9 @@ import (
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
+	"github.com/crdconvert/webhookd/test/helpers/lawtest"
 )
 
 var errRefused = errors.New("refused")
@@ -165,9 +167,9 @@ func TestLosslessKeepsTheNeighboursOfAnEdit(t *testing.T) {
 // holdLaws holds a kind to all laws on samples, without a CRD, so numbers keep their spelling.
 func holdLaws(t *testing.T, kind converters.Kind, samples ...[]byte) {
 	t.Helper()
-	suite := roundtrip.Suite{Kind: &kind, Seed: roundtrip.DefaultSeed}
+	suite := hold.Suite{Kind: &kind, Seed: hold.DefaultSeed}
 	for _, objects := range []iter.Seq[[]byte]{
-		slices.Values(samples), roundtrip.Fragments(samples...), roundtrip.Variants(suite.Seed, 250, samples...),
+		slices.Values(samples), generate.Fragments(samples...), lawtest.Variants(suite.Seed, 250, samples...),
 	} {
 		if err := suite.Check(t.Context(), objects); err != nil {
 			t.Error(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/examples/crds"
 	"github.com/crdconvert/webhookd/examples/custom-server/database"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
 
@@ -33,9 +33,9 @@ func TestFieldsThatTheCRDLacksSurvive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			suite := roundtrip.Suite{
-				Kind: &kind, CRD: newer[0], Seed: roundtrip.DefaultSeed, Stored: true, Walks: true,
-				Gained: []roundtrip.Gain{{Version: version, Path: ".spec.owner"}},
+			suite := hold.Suite{
+				Kind: &kind, CRD: newer[0], Seed: hold.DefaultSeed, Stored: true, Walks: true,
+				NewFields: []hold.NewField{{Version: version, Path: ".spec.owner"}},
 			}
 			if _, err := suite.Fuzz(t.Context(), 20); err != nil {
 				t.Error(err)

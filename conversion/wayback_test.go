@@ -18,8 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/crdconvert/webhookd/conversion"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
+	"github.com/crdconvert/webhookd/test/helpers/lawtest"
 )
 
 // The pair differs in all that JSON does not say of a Go value, or says in another way: nil and
@@ -247,7 +248,7 @@ func oddObjects(t *testing.T, version string) func(yield func([]byte) bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := roundtrip.NewGenerator(crds[0].Version(version), nil)
+	g, err := generate.NewGenerator(crds[0].Version(version), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +264,7 @@ func oddObjects(t *testing.T, version string) func(yield func([]byte) bool) {
 			if !yield(object) {
 				return
 			}
-			for variant := range roundtrip.Variants(index, 3, object) {
+			for variant := range lawtest.Variants(index, 3, object) {
 				if !yield(variant) {
 					return
 				}

@@ -13,7 +13,8 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/conversion"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/internal/serve/library"
@@ -52,7 +53,7 @@ func Laws(tb testing.TB, kind conversion.Kind, crd []byte, opts *Options) {
 	if err != nil {
 		tb.Fatalf("conversiontest.Laws: %v", err)
 	}
-	hold(tb, suite, opts)
+	run(tb, suite, opts)
 }
 
 // Same holds a kind to all laws, as [Laws] does, and to the answers of another kind: each valid
@@ -75,18 +76,18 @@ func Same(tb testing.TB, want, got conversion.Kind, crd []byte, opts *Options) {
 		tb.Fatalf("conversiontest.Same: %v", err)
 	}
 	suite.Like = &like[0]
-	hold(tb, suite, opts)
+	run(tb, suite, opts)
 }
 
-// hold holds a kind to the laws.
-func hold(tb testing.TB, suite *roundtrip.Suite, opts *Options) {
+// run holds a kind to the laws.
+func run(tb testing.TB, suite *hold.Suite, opts *Options) {
 	tb.Helper()
 	objects := uint64(100)
 	var samples [][]byte
 	if opts != nil {
 		objects, samples = cmp.Or(opts.Objects, objects), opts.Samples
 	}
-	for _, all := range []iter.Seq[[]byte]{slices.Values(samples), roundtrip.Fragments(samples...)} {
+	for _, all := range []iter.Seq[[]byte]{slices.Values(samples), generate.Fragments(samples...)} {
 		if err := suite.Check(tb.Context(), all); err != nil {
 			tb.Fatal(err)
 		}
@@ -103,7 +104,7 @@ func hold(tb testing.TB, suite *roundtrip.Suite, opts *Options) {
 }
 
 // reasons says what a schema has against objects.
-func reasons(causes []roundtrip.Refusal) string {
+func reasons(causes []generate.Refusal) string {
 	texts := make([]string, 0, len(causes))
 	for _, c := range causes {
 		texts = append(texts, c.Path+" "+c.Reason)
@@ -111,7 +112,7 @@ func reasons(causes []roundtrip.Refusal) string {
 	return strings.Join(texts, ", ")
 }
 
-func newSuite(kind conversion.Kind, crd []byte, opts *Options) (*roundtrip.Suite, error) {
+func newSuite(kind conversion.Kind, crd []byte, opts *Options) (*hold.Suite, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
@@ -127,14 +128,14 @@ func newSuite(kind conversion.Kind, crd []byte, opts *Options) (*roundtrip.Suite
 	if err := errors.Join(sameVersions(kind, crds[at]), areOf(kind, opts.Samples)); err != nil {
 		return nil, err
 	}
-	suite := &roundtrip.Suite{
+	suite := &hold.Suite{
 		Kind: &kinds[0], CRD: crds[at], Seed: opts.Seed, Stored: true, Walks: true, Forgeries: true,
 	}
 	if suite.Seed == 0 {
-		suite.Seed = roundtrip.DefaultSeed
+		suite.Seed = hold.DefaultSeed
 	}
 	for _, d := range opts.Drops {
-		suite.Drops = append(suite.Drops, roundtrip.Drop(d))
+		suite.Drops = append(suite.Drops, hold.Drop(d))
 	}
 	return suite, nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/laws/conformance"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
@@ -83,10 +83,10 @@ func results(ctx context.Context, url string, crd []byte, opts *WebhookOptions) 
 		Post: func(ctx context.Context, review []byte) ([]byte, error) {
 			return reviewclient.Post(ctx, client, url, review)
 		},
-		CRD: crds[0], Seed: cmp.Or(opts.Seed, roundtrip.DefaultSeed), Objects: cmp.Or(opts.Objects, 50),
+		CRD: crds[0], Seed: cmp.Or(opts.Seed, hold.DefaultSeed), Objects: cmp.Or(opts.Objects, 50),
 	}
 	for _, d := range opts.Drops {
-		suite.Drops = append(suite.Drops, roundtrip.Drop(d))
+		suite.Drops = append(suite.Drops, hold.Drop(d))
 	}
 	return suite.Run(ctx)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/conversion/rules"
 	"github.com/crdconvert/webhookd/conversion/webhook"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -158,7 +158,7 @@ func (r *ruled) random(t *testing.T) [][]byte {
 	var all [][]byte
 	for _, apiVersion := range []string{r.hub, r.spoke} {
 		_, version, _ := strings.Cut(apiVersion, "/")
-		generator, err := roundtrip.NewGenerator(crds[0].Version(version), nil)
+		generator, err := generate.NewGenerator(crds[0].Version(version), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

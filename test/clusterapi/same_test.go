@@ -10,7 +10,7 @@ import (
 
 	"github.com/crdconvert/webhookd/contrib/controllerruntime"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -40,7 +40,7 @@ func TestAnswersAreThoseOfControllerRuntime(t *testing.T) {
 			}
 			crd, compared := all[0], 0
 			for _, from := range crd.Versions {
-				generator, err := roundtrip.NewGenerator(from, nil)
+				generator, err := generate.NewGenerator(from, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

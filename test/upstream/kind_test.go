@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 	"sigs.k8s.io/yaml"
@@ -32,7 +32,7 @@ type kind struct {
 	findings   []finding.Finding
 	converter  *converters.Kind // nil if the rules cannot be used
 	crd        *crdschema.CRD
-	drops      []roundtrip.Drop
+	drops      []hold.Drop
 }
 
 // A source says where a kind comes from.
@@ -139,9 +139,9 @@ func (k *kind) convert(t *testing.T, p pair) []byte {
 }
 
 // suite returns the laws for the kind.
-func (k *kind) suite() roundtrip.Suite {
-	return roundtrip.Suite{
-		Kind: k.converter, CRD: k.crd, Seed: roundtrip.DefaultSeed, Stored: true, Walks: true, Forgeries: true,
+func (k *kind) suite() hold.Suite {
+	return hold.Suite{
+		Kind: k.converter, CRD: k.crd, Seed: hold.DefaultSeed, Stored: true, Walks: true, Forgeries: true,
 		Hints: hints.Of(k.conversion), Drops: k.drops,
 	}
 }

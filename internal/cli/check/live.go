@@ -13,8 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/crdconvert/webhookd/internal/laws/compare"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -54,10 +54,7 @@ func checkLive(ctx context.Context, p *voice.Program, reader *connect.Reader, se
 // examineAll converts all objects of a kind to every other version and back.
 func examineAll(ctx context.Context, r *connect.Reader, set *ruleset.Set, kind *connect.Kind) ([]finding.Finding, int, error) {
 	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
-	examiner, err := roundtrip.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.Drops)
-	if err == nil {
-		err = examiner.HoldLaws(cause.Hints)
-	}
+	examiner, err := compare.NewExaminer(kind.Kind, set.CRD(kind.GroupKind), cause.Drops, cause.Hints)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -118,7 +115,7 @@ func (s *liveSums) count(name string, key saying, values func() string) *liveSum
 }
 
 // add counts what was found about an object.
-func (s *liveSums) add(name string, found *roundtrip.Examination, err error) {
+func (s *liveSums) add(name string, found *compare.Examination, err error) {
 	from := s.kind.Version
 	if err != nil {
 		s.count(name, saying{code: "live-unreadable", severity: finding.Error, way: from, problem: "cannot be examined, " + err.Error()}, nil)
@@ -138,13 +135,13 @@ func (s *liveSums) add(name string, found *roundtrip.Examination, err error) {
 		_, hint := s.cause.Explain(v)
 		s.count(name, saying{
 			code: "live-law", severity: finding.Error, way: from + " -> " + other, path: diagnosis.AnyElement(v.Path), at: v.At, other: otherThan(v.At, from, other),
-			problem: "law " + v.Law + " does not hold for the object or an edit of it", hint: hint,
-		}, func() string { return wasIs(&roundtrip.Difference{Was: v.Was, Is: v.Is}) })
+			problem: "law " + string(v.Law) + " does not hold for the object or an edit of it", hint: hint,
+		}, func() string { return wasIs(&compare.Difference{Was: v.Was, Is: v.Is}) })
 	}
 }
 
 // outcome counts what becomes of an object at another version.
-func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
+func (s *liveSums) outcome(name string, o *compare.Outcome, invalid bool) {
 	from := s.kind.Version
 	there := from + " -> " + o.To
 	back := there + " -> " + from
@@ -161,7 +158,7 @@ func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
 		s.count(name, key, nil)
 		return
 	}
-	places := func(key saying, differences []roundtrip.Difference) {
+	places := func(key saying, differences []compare.Difference) {
 		seen := map[string]bool{}
 		for _, d := range differences {
 			if key.path = d.Path; !seen[d.Path] {
@@ -203,7 +200,7 @@ func (s *liveSums) outcome(name string, o *roundtrip.Outcome, invalid bool) {
 	}
 }
 
-func wasIs(d *roundtrip.Difference) string {
+func wasIs(d *compare.Difference) string {
 	return fmt.Sprintf("was %s, is %s", diagnosis.Brief(cmp.Or(d.Was, "absent")), diagnosis.Brief(cmp.Or(d.Is, "absent")))
 }
 

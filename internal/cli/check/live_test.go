@@ -7,8 +7,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/laws/compare"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
 // A law that does not hold is a finding about the place that differs.
@@ -17,7 +18,7 @@ func TestLiveLaw(t *testing.T) {
 	kind := &connect.Kind{Kind: &converters.Kind{}, Version: "v1"}
 	for _, showValues := range []bool{false, true} {
 		sums := &liveSums{cause: &diagnosis.Rules{Conversion: &syntax.Conversion{}}, kind: kind, showValues: showValues, sums: map[saying]*liveSum{}}
-		sums.add("a/b", &roundtrip.Examination{Version: "v1", Broken: &roundtrip.ViolationError{
+		sums.add("a/b", &compare.Examination{Version: "v1", Broken: &hold.ViolationError{
 			Law: "L2 edit", From: "v1beta1", To: "v1", At: "v1beta1", Path: ".spec.list[3]", Was: "1", Is: "2", Problem: "the-secret",
 		}}, nil)
 		got := sums.findings(5)[0]

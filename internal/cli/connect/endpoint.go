@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/laws/conformance"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 )
 
@@ -59,7 +59,7 @@ func (e *Webhook) Post(ctx context.Context, review []byte) ([]byte, error) {
 }
 
 // Remote converts objects of a group by the webhook.
-func (e *Webhook) Remote(group string) roundtrip.Remote {
+func (e *Webhook) Remote(group string) hold.Remote {
 	return conformance.Remote(group, e.Post)
 }
 

@@ -16,9 +16,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/document/didyoumean"
+	"github.com/crdconvert/webhookd/internal/laws/compare"
 	"github.com/crdconvert/webhookd/internal/laws/conformance"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -89,7 +90,7 @@ type compareOptions struct {
 
 	// What check reads from the flags.
 	theirs, ours *connect.Webhook // nil if they are not given
-	dropped      []roundtrip.Drop
+	dropped      []hold.Drop
 }
 
 // checks reports whether there is a webhook, and nothing to compare it with.
@@ -150,7 +151,7 @@ func (o *compareOptions) checkLists() []error {
 		if _, err := syntax.ParsePath(path); err != nil {
 			problems = append(problems, fmt.Errorf("--drop %q: not a path, write it as rules do: %w", path, err))
 		}
-		o.dropped = append(o.dropped, roundtrip.Drop{Path: path})
+		o.dropped = append(o.dropped, hold.Drop{Path: path})
 	}
 	names := conformance.Names()
 	for _, name := range o.skip {
@@ -220,11 +221,9 @@ func (c *comparing) kind(ctx context.Context, kind *converters.Kind) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	ours := roundtrip.Suite{Kind: kind, CRD: crd, Seed: c.o.seed, Hints: diagnosis.Of(c.set.BoundKind(kind.GroupKind)).Hints, Drops: c.o.dropped}
-	other := ours
-	other.Remote = theirs.Remote(kind.Group)
+	var remote hold.Remote
 	if c.o.ours != nil {
-		ours.Remote = c.o.ours.Remote(kind.Group)
+		remote = c.o.ours.Remote(kind.Group)
 		if err := c.o.ours.Try(ctx, kind); err != nil {
 			return false, fmt.Errorf("%s: %w", c.o.with.URL, err)
 		}
@@ -232,7 +231,15 @@ func (c *comparing) kind(ctx context.Context, kind *converters.Kind) (bool, erro
 	if err := theirs.Try(ctx, kind); err != nil {
 		return false, fmt.Errorf("%s: %w", place, err)
 	}
-	comparison, err := roundtrip.Compare(other, ours)
+	other, err := hold.NewResource(kind, theirs.Remote(kind.Group), crd, c.o.dropped)
+	if err != nil {
+		return false, err
+	}
+	ours, err := hold.NewResource(kind, remote, crd, c.o.dropped)
+	if err != nil {
+		return false, err
+	}
+	comparison, err := compare.Compare(other, ours, diagnosis.Of(c.set.BoundKind(kind.GroupKind)).Hints, c.o.seed)
 	if err != nil {
 		return false, err
 	}
@@ -267,7 +274,7 @@ func (c *comparing) inPlace(ctx context.Context, crd string) (*connect.Webhook, 
 }
 
 // addLive compares the objects of the cluster.
-func (c *comparing) addLive(ctx context.Context, kind *converters.Kind, comparison *roundtrip.Comparison) error {
+func (c *comparing) addLive(ctx context.Context, kind *converters.Kind, comparison *compare.Comparison) error {
 	if !c.o.live.On {
 		return nil
 	}
@@ -283,7 +290,7 @@ func (c *comparing) addLive(ctx context.Context, kind *converters.Kind, comparis
 }
 
 // addRandom compares random objects.
-func (c *comparing) addRandom(ctx context.Context, kind *converters.Kind, comparison *roundtrip.Comparison) error {
+func (c *comparing) addRandom(ctx context.Context, kind *converters.Kind, comparison *compare.Comparison) error {
 	progress := voice.NewProgress(c.p.Stderr, kind.Name())
 	defer progress.Clear()
 	made := false

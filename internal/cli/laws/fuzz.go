@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -85,10 +85,10 @@ func fuzzKind(
 ) (bool, error) {
 	cause := diagnosis.Of(set.BoundKind(kind.GroupKind))
 	progress := voice.NewProgress(p.Stderr, kind.Name())
-	suite := roundtrip.Suite{
+	suite := hold.Suite{
 		Kind: kind, Seed: o.seed, CRD: set.CRD(kind.GroupKind), Stored: true, Walks: true, Forgeries: true, Outcomes: true,
 		Hints: cause.Hints, Drops: cause.Drops, MayBeAbsent: cause.MayBeAbsent,
-		Progress: func(s roundtrip.Stats) {
+		Progress: func(s hold.Stats) {
 			progress.Show(s.Objects, o.count*uint64(len(kind.Versions)), "object",
 				voice.Count(s.Fragments, "fragment"), voice.Count(s.Edits, "edit"), voice.Count(s.Walks, "walk"))
 		},
@@ -98,7 +98,7 @@ func fuzzKind(
 	defer cancel()
 	stats, err := suite.Fuzz(limited, o.count)
 	progress.Clear()
-	if violation, ok := errors.AsType[*roundtrip.ViolationError](err); ok {
+	if violation, ok := errors.AsType[*hold.ViolationError](err); ok {
 		return true, printViolation(p, o, kind, cause, violation)
 	}
 	if err != nil && limited.Err() == nil {

@@ -9,12 +9,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/document/yamljson"
+	"github.com/crdconvert/webhookd/internal/laws/compare"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
 // printViolation prints a violated law with its object and the command that reproduces it.
-func printViolation(p *voice.Program, o *fuzzOptions, kind *converters.Kind, c *diagnosis.Rules, v *roundtrip.ViolationError) error {
+func printViolation(p *voice.Program, o *fuzzOptions, kind *converters.Kind, c *diagnosis.Rules, v *hold.ViolationError) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s: law %s does not hold, %s -> %s\n", kind.Name(), v.Law, v.From, v.To)
 	writeProblem(&out, v)
@@ -31,7 +32,7 @@ func printViolation(p *voice.Program, o *fuzzOptions, kind *converters.Kind, c *
 }
 
 // writeProblem says what is wrong, and where.
-func writeProblem(out *bytes.Buffer, v *roundtrip.ViolationError) {
+func writeProblem(out *bytes.Buffer, v *hold.ViolationError) {
 	if v.Path == "" {
 		fmt.Fprintf(out, "problem: %s\n", v.Problem)
 		return
@@ -44,7 +45,7 @@ func writeProblem(out *bytes.Buffer, v *roundtrip.ViolationError) {
 }
 
 // writeObject writes the object and what happens to it.
-func writeObject(out *bytes.Buffer, v *roundtrip.ViolationError) {
+func writeObject(out *bytes.Buffer, v *hold.ViolationError) {
 	if v.Walk != nil {
 		out.WriteString("walk:\n")
 		for _, line := range v.Walk.Lines() {
@@ -68,7 +69,7 @@ func writeYAML(out *bytes.Buffer, object []byte) {
 
 // printComparison prints the table of what differs, by field, and with --show-values an object for
 // each. It reports whether there is a difference.
-func printComparison(p *voice.Program, o *compareOptions, kind *converters.Kind, theirs string, c *roundtrip.Comparison) (bool, error) {
+func printComparison(p *voice.Program, o *compareOptions, kind *converters.Kind, theirs string, c *compare.Comparison) (bool, error) {
 	var out bytes.Buffer
 	found, differ, objects := c.Disagreements()
 	ours := cmp.Or(o.with.URL, offline.NamesOf(o.ruled.Rules), "the compiled-in converter")
@@ -95,7 +96,7 @@ func printComparison(p *voice.Program, o *compareOptions, kind *converters.Kind,
 	return differ > 0, p.Print(out.String())
 }
 
-func fieldOf(d *roundtrip.Disagreement) string {
+func fieldOf(d *compare.Disagreement) string {
 	if d.Path == "" {
 		return "-"
 	}
@@ -103,12 +104,12 @@ func fieldOf(d *roundtrip.Disagreement) string {
 }
 
 // writeDisagreement writes the values of a difference, and its object.
-func writeDisagreement(out *bytes.Buffer, d *roundtrip.Disagreement) {
+func writeDisagreement(out *bytes.Buffer, d *compare.Disagreement) {
 	fmt.Fprintf(out, "\n%s, %s -> %s, %s\n", d.Verdict, d.From, d.To, fieldOf(d))
 	if d.Path == "" {
 		fmt.Fprintf(out, "  %s\n", cmp.Or(d.Theirs, d.Ours))
 	} else {
-		if d.Verdict != roundtrip.Differs {
+		if d.Verdict != compare.Differs {
 			fmt.Fprintf(out, "  source: %s\n", cmp.Or(d.Source, "absent"))
 		}
 		fmt.Fprintf(out, "  theirs: %s\n  ours:   %s\n", cmp.Or(d.Theirs, "absent"), cmp.Or(d.Ours, "absent"))

@@ -9,7 +9,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -27,11 +28,11 @@ func TestViolation(t *testing.T) {
 	var out bytes.Buffer
 	p := &voice.Program{Stdout: &out}
 	o := &fuzzOptions{sampleFlags: sampleFlags{ruled: offline.Flags{Rules: []string{"my rules.yaml"}, CRDs: []string{"crd.yaml"}}}}
-	v := &roundtrip.ViolationError{
+	v := &hold.ViolationError{
 		Law: "L1 round trip", From: "v1beta1", To: "v1", Problem: `.spec.steps[3].image differs: there {"a":1}`,
-		Path: ".spec.steps[3].image", At: "v1beta1", Was: `"x"`, Walk: &roundtrip.Walk{
-			Object: []byte(`{"apiVersion":"example.com/v1beta1"}`), Storage: "v1", Steps: []roundtrip.Step{
-				{Storage: "v1beta1"}, {Version: "v1", Changes: []roundtrip.Change{{Path: []any{"spec", "steps", 3, "picture"}, Remove: true}}},
+		Path: ".spec.steps[3].image", At: "v1beta1", Was: `"x"`, Walk: &generate.Walk{
+			Object: []byte(`{"apiVersion":"example.com/v1beta1"}`), Storage: "v1", Steps: []generate.Step{
+				{Storage: "v1beta1"}, {Version: "v1", Changes: []generate.Change{{Path: []any{"spec", "steps", 3, "picture"}, Remove: true}}},
 			},
 		},
 		Object: []byte(`{"kind":"Widget","spec":{"steps":[]}}`), Seed: 7, Index: 41,

@@ -14,7 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/compare"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
@@ -27,7 +28,6 @@ type Converter struct {
 	Registry *converters.Registry
 
 	reviewer  *review.Reviewer
-	examiners map[schema.GroupKind]*roundtrip.Examiner
 	explained map[schema.GroupKind][]check.Direction
 }
 
@@ -39,7 +39,7 @@ func New(p *voice.Program, set *ruleset.Set) (*Converter, error) {
 		review.Hooks{Panicked: func(_ context.Context, r review.Panic) { PrintPanic(p, r) }})
 	return &Converter{
 		Set: set, Registry: registry, reviewer: reviewer,
-		examiners: map[schema.GroupKind]*roundtrip.Examiner{}, explained: map[schema.GroupKind][]check.Direction{},
+		explained: map[schema.GroupKind][]check.Direction{},
 	}, err
 }
 
@@ -108,14 +108,11 @@ func (c *Converter) leftOut(ctx context.Context, object []byte, gvk schema.Group
 	if kind == nil || crd == nil {
 		return nil, nil, nil // without schemas
 	}
-	examiner := c.examiners[gk]
-	if examiner == nil {
-		if examiner, err = roundtrip.NewExaminer(kind, crd, nil); err != nil {
-			return nil, nil, err
-		}
-		c.examiners[gk] = examiner
+	resource, err := hold.NewResource(kind, nil, crd, nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	return examiner.LeftOut(ctx, object, version)
+	return compare.LeftOut(ctx, resource, object, version)
 }
 
 // Few lists texts without duplicates, at most twelve of them.

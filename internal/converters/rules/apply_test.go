@@ -12,7 +12,8 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/convertertest"
@@ -49,7 +50,7 @@ func databaseAt(version, spec string) string {
 func TestDatabaseHoldsLaws(t *testing.T) {
 	t.Parallel()
 	kind, crd := database(t)
-	suite := roundtrip.Suite{Kind: kind, CRD: crd, Seed: 1, Stored: true}
+	suite := hold.Suite{Kind: kind, CRD: crd, Seed: 1, Stored: true}
 	if _, err := suite.Fuzz(t.Context(), *objects); err != nil {
 		t.Error(err)
 	}
@@ -61,7 +62,7 @@ func TestDatabaseStaysComplete(t *testing.T) {
 	t.Parallel()
 	kind, crd := database(t)
 	for _, from := range crd.Versions {
-		generator, err := roundtrip.NewGenerator(from, nil)
+		generator, err := generate.NewGenerator(from, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
 
@@ -36,7 +36,7 @@ func TestLawsOnRandomCombinations(t *testing.T) {
 			continue
 		}
 		tried++
-		suite := roundtrip.Suite{Kind: &set.Kinds()[0], Seed: seed, CRD: crds[0], Stored: true, Walks: true, Forgeries: true}
+		suite := hold.Suite{Kind: &set.Kinds()[0], Seed: seed, CRD: crds[0], Stored: true, Walks: true, Forgeries: true}
 		if _, err := suite.Fuzz(t.Context(), *objects); err != nil {
 			t.Errorf("-first-combination=%d: v1beta1 %s, v1 %s\n%s\n%v", seed, p.beta, p.v1, p.rules, err)
 		}

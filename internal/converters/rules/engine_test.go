@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
 // A sample is an object, its form at the other version, and what is kept of its own version there:
@@ -29,7 +29,7 @@ type engineCase struct {
 	name    string
 	pair    pair
 	samples []sample
-	drops   []roundtrip.Drop
+	drops   []hold.Drop
 }
 
 func TestConvert(t *testing.T) {
@@ -66,10 +66,10 @@ func allCases() []engineCase {
 	return slices.Concat(plainCases(), structureCases(), listCases(), valueCases(), hardCases(), elementCases())
 }
 
-func dropsOf(paths ...string) []roundtrip.Drop {
-	drops := make([]roundtrip.Drop, 0, len(paths))
+func dropsOf(paths ...string) []hold.Drop {
+	drops := make([]hold.Drop, 0, len(paths))
 	for _, path := range paths {
-		drops = append(drops, roundtrip.Drop{From: "v1beta1", Path: path})
+		drops = append(drops, hold.Drop{From: "v1beta1", Path: path})
 	}
 	return drops
 }
@@ -257,7 +257,7 @@ func structureCases() []engineCase {
 			},
 		},
 		{
-			name: "dropped", drops: []roundtrip.Drop{{From: "v1beta1", Path: ".spec.b"}, {From: "v1beta1", Path: ".l[].y"}},
+			name: "dropped", drops: []hold.Drop{{From: "v1beta1", Path: ".spec.b"}, {From: "v1beta1", Path: ".l[].y"}},
 			pair: pair{
 				beta: "{spec: {a: string, b: string}, l: [{x: string, y: string}]}", v1: "{spec: {a: string}, l: [{x: string}]}",
 				rules: "- {spoke: .spec.b, drop: it is of no use}\n- {spoke: '.l[].y', drop: as above}",

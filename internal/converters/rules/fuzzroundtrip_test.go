@@ -4,8 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
+	"github.com/crdconvert/webhookd/test/helpers/lawtest"
 )
 
 // FuzzRoundTrip makes a valid object of a schema by the choices of the first text, and checks all
@@ -15,11 +16,8 @@ func FuzzRoundTrip(f *testing.F) {
 	cases := allCases()
 	suites := make([]func(ctx context.Context, version, object, edits string) error, 0, len(cases))
 	for i, test := range cases {
-		s, err := test.suite(f).Shaper()
-		if err != nil {
-			f.Fatal(err)
-		}
-		suites = append(suites, s)
+		s := test.suite(f)
+		suites = append(suites, lawtest.Shaper(f, &s))
 		f.Add(uint8(i), false, "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01", "\x02\x01\x02\x01\x02\x01\x02\x01")
 		f.Add(uint8(i), true, "\x05\x84\x03\xf2\x01\xb2\x03\x74\x05\x06\xd7\x08\x97\x06", "\xff\x10")
 		f.Add(uint8(i), true, "", "\x0b\xca\x09\x78\x07\xa6\x05\x14\xe3\x02")
@@ -36,13 +34,13 @@ func FuzzRoundTrip(f *testing.F) {
 }
 
 // suite has the laws of a case.
-func (c engineCase) suite(tb testing.TB) roundtrip.Suite {
+func (c engineCase) suite(tb testing.TB) hold.Suite {
 	tb.Helper()
 	crds, err := apiserver.Parse("crd.yaml", c.pair.crd(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return roundtrip.Suite{
+	return hold.Suite{
 		Kind: c.pair.kind(tb), Seed: 2, CRD: crds[0], Drops: c.drops, Stored: true, Walks: true, Forgeries: true,
 	}
 }

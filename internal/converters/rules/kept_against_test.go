@@ -15,7 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/convertertest"
 )
@@ -168,7 +168,7 @@ func knownOf(t *testing.T, w world) known {
 
 func holdSilence(t *testing.T, old, next known, from, storage string, notes []finding.Finding) {
 	t.Helper()
-	g, err := roundtrip.NewGenerator(old.api.Version(from), nil)
+	g, err := generate.NewGenerator(old.api.Version(from), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 )
 
@@ -79,7 +79,7 @@ type example struct {
 	shared  string   // RuleSets
 	same    []string // versions that are the same as v1beta1
 	objects []string // of v1beta1 and v1 in turn, as JSON
-	drops   []roundtrip.Drop
+	drops   []hold.Drop
 }
 
 func referenceExamples(t *testing.T, page []byte) []example {
@@ -141,11 +141,11 @@ func newExample(t *testing.T, name, block string) example {
 	return e
 }
 
-func dropOf(rule *syntax.Rule) []roundtrip.Drop {
+func dropOf(rule *syntax.Rule) []hold.Drop {
 	if rule.Spoke != nil {
-		return []roundtrip.Drop{{From: "v1beta1", Path: rule.Spoke.Paths[0].Path.Text}}
+		return []hold.Drop{{From: "v1beta1", Path: rule.Spoke.Paths[0].Path.Text}}
 	}
-	return []roundtrip.Drop{{From: "v1", Path: rule.Hub.Paths[0].Path.Text}}
+	return []hold.Drop{{From: "v1", Path: rule.Hub.Paths[0].Path.Text}}
 }
 
 // hold checks the rules, converts each object there and back, and checks the laws.
@@ -197,7 +197,7 @@ func (e example) hold(t *testing.T) {
 			}
 		}
 	}
-	suite := roundtrip.Suite{Kind: kind, CRD: crds[0], Drops: e.drops, Stored: true, Walks: true, Forgeries: true}
+	suite := hold.Suite{Kind: kind, CRD: crds[0], Drops: e.drops, Stored: true, Walks: true, Forgeries: true}
 	if err := suite.Check(t.Context(), slices.Values(samples)); err != nil {
 		t.Error(err)
 	}

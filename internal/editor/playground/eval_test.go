@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -229,7 +229,7 @@ func TestLawsHoldOnRandomObjects(t *testing.T) {
 
 func TestALawThatDoesNotHold(t *testing.T) {
 	t.Parallel()
-	got := violationOf(&roundtrip.ViolationError{
+	got := violationOf(&hold.ViolationError{
 		Law: "L1 round trip", From: "v1beta1", To: "v1", At: "v1beta1", Path: ".spec.mode", Is: `"open"`, Object: []byte(`{"kind":"Box"}`),
 	})
 	got.Steps = ""

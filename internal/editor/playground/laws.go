@@ -14,7 +14,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/suggest"
 	"github.com/crdconvert/webhookd/internal/document/yamljson"
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
 // Laws is what the laws of conversion say about random objects.
@@ -75,8 +76,8 @@ func (v *evaluation) laws(ctx context.Context, gk schema.GroupKind) *Laws {
 	const reserve = 2 * time.Second // to make a violation smaller
 	limited, cancel := context.WithTimeout(ctx, MaxTime-reserve)
 	defer cancel()
-	suite := roundtrip.Suite{
-		Kind: kind, Seed: roundtrip.DefaultSeed, CRD: v.set.CRD(gk), Stored: true, Walks: true, Forgeries: true, Outcomes: true,
+	suite := hold.Suite{
+		Kind: kind, Seed: hold.DefaultSeed, CRD: v.set.CRD(gk), Stored: true, Walks: true, Forgeries: true, Outcomes: true,
 		Hints: rules.Hints, Drops: rules.Drops, MayBeAbsent: rules.MayBeAbsent,
 	}
 	versions := uint64(max(1, len(kind.Versions)))
@@ -85,7 +86,7 @@ func (v *evaluation) laws(ctx context.Context, gk schema.GroupKind) *Laws {
 		Objects: stats.Objects, Fragments: stats.Fragments, Edits: stats.Edits, Walks: stats.Walks, Forgeries: stats.Forgeries,
 		Seed: suite.Seed, Notes: rules.Notes(&stats),
 	}
-	violation, ok := errors.AsType[*roundtrip.ViolationError](err)
+	violation, ok := errors.AsType[*hold.ViolationError](err)
 	switch {
 	case ok:
 		laws.Violation = violationOf(violation)
@@ -102,13 +103,13 @@ func (v *evaluation) laws(ctx context.Context, gk schema.GroupKind) *Laws {
 	return laws
 }
 
-func violationOf(v *roundtrip.ViolationError) *Violation {
+func violationOf(v *hold.ViolationError) *Violation {
 	text, err := yamljson.FromJSON(v.Object)
 	if err != nil {
 		text = v.Object
 	}
 	out := &Violation{
-		Law: v.Law, From: v.From, To: v.To, Problem: v.Problem, Path: v.Path, At: v.At, Was: cmp.Or(v.Was, "absent"), Is: cmp.Or(v.Is, "absent"),
+		Law: string(v.Law), From: v.From, To: v.To, Problem: v.Problem, Path: v.Path, At: v.At, Was: cmp.Or(v.Was, "absent"), Is: cmp.Or(v.Is, "absent"),
 		Steps: v.Steps(), Object: string(text),
 	}
 	if v.Walk != nil {
@@ -146,11 +147,11 @@ func (v *evaluation) random(gk schema.GroupKind) {
 	if version == nil || version.Root == nil {
 		return
 	}
-	given := roundtrip.Hints{}
+	given := generate.Hints{}
 	if k := v.set.BoundKind(gk); k != nil {
 		given = hints.Of(k.Conversion)[version.Name]
 	}
-	g, err := roundtrip.NewGenerator(version, given)
+	g, err := generate.NewGenerator(version, given)
 	if err == nil {
 		if object := g.Object(v.in.Random.Seed, 0); object != nil {
 			var text []byte

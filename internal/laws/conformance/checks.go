@@ -2,11 +2,10 @@ package conformance
 
 import (
 	"context"
-	"maps"
-	"reflect"
-	"slices"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
+	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
 // A Check is one thing that is required of a webhook.
@@ -16,7 +15,8 @@ type Check struct {
 	// Requires says what is required, and Otherwise what happens to users of a webhook that fails.
 	Requires, Otherwise string
 
-	run func(ctx context.Context, r *run) (score roundtrip.Score, untested string, err error)
+	// run also says why the check may apply to no object, "" if none is converted.
+	run func(ctx context.Context, r *run) (score hold.Score, untested string, err error)
 }
 
 // reviewCheck is the first of Checks. Without answers, no other check says anything.
@@ -38,16 +38,16 @@ func Checks() []Check {
 			"kube-apiserver refuses the answer", one(checkVersion),
 		},
 		{
-			"metadata", "of metadata only labels and annotations change, and stay valid",
+			"metadata", hold.RowOf(hold.Metadata).Says,
 			"kube-apiserver refuses the answer if name, namespace, uid, a label or an annotation is wrong, and ignores the other changes", one(checkMetadata),
 		},
 		{
 			"order", "several objects are answered with as many, in their order",
-			"kube-apiserver takes each for the object at the same index, or refuses the answer", checkOrder,
+			"kube-apiserver takes each for the object at the same index, or refuses the answer", together(false),
 		},
 		{
 			"mixed versions", "the objects of a review may be at several versions",
-			"a list of objects that were stored at several versions cannot be read", checkMixed,
+			"a list of objects that were stored at several versions cannot be read", together(true),
 		},
 		{
 			"empty list", "a review without objects is answered with Success and none",
@@ -59,36 +59,14 @@ func Checks() []Check {
 		},
 		{
 			"unknown review version", "a version of reviews that does not exist is answered with an HTTP error or Failed",
-			"a later version of the API is answered in words that it does not have", checkUnknown,
+			"a later version of the API is answered in words that it does not have", one(checkUnknown),
 		},
-		{
-			"repeat", "the same review always has the same answer",
-			"server-side apply finds conflicts and changes where there are none", one(checkRepeat),
-		},
+		law(hold.Deterministic),
 		{
 			"concurrency", "reviews at the same time are answered as one by one",
 			"an object is stored with the fields of another one, or fails now and then", checkConcurrency,
 		},
-		{
-			"fragments", "an object without any of its parts converts, and comes back with nothing but defaults of its schema",
-			"server-side apply fails, or gives its manager fields that no user has set", law(roundtrip.LawFragments, ""),
-		},
-		{
-			"large numbers", "integers over 2^53 keep their value",
-			"the number is stored with another value", law(roundtrip.LawLargeNumbers, "the schemas have no integer that may be so large, or no object with it comes back whatever its size"),
-		},
-		{
-			"schema", "converted objects have the fields and types of their schema only",
-			"kube-apiserver drops the field, or refuses the next write", law(roundtrip.LawSchema, ""),
-		},
-		{
-			"round trip", "an object is the same after converting there and back",
-			"fields get lost, or appear, by a write at another version", law(roundtrip.LawRoundTrip, ""),
-		},
-		{
-			"edits", "an edit at one version outlives conversions to the others",
-			"the edit of a user is undone", law(roundtrip.LawEdits, "the round trip without edits fails"),
-		},
+		law(hold.Total), law(hold.LargeNumbers), law(hold.Prune), law(hold.RoundTrip), law(hold.Edit),
 	}
 }
 
@@ -102,67 +80,27 @@ func Names() []string {
 	return names
 }
 
-// law makes a check of a law. untested says why no object was held to it.
-func law(law roundtrip.Law, untested string) func(context.Context, *run) (roundtrip.Score, string, error) {
-	return func(ctx context.Context, r *run) (roundtrip.Score, string, error) {
-		score, err := r.scorer.Score(ctx, law, r.Objects)
-		if err == nil && score.Objects == 0 {
-			if untested == "" {
-				untested = "no object is converted"
-			}
-			return score, untested, nil
-		}
+// law makes a check of a row of the table of laws.
+func law(law hold.Law) Check {
+	row := hold.RowOf(law)
+	return Check{row.Check, row.Says, row.Otherwise, func(ctx context.Context, r *run) (hold.Score, string, error) {
+		score, err := r.runner.Score(ctx, law, r.Objects)
+		return score, row.Untested, err
+	}}
+}
+
+// one makes a check of the answer for one object. The test returns nil if all is well, and false if
+// another check has to say what is wrong.
+func one(test func(ctx context.Context, r *run, c call) (applies bool, v *hold.ViolationError)) func(context.Context, *run) (hold.Score, string, error) {
+	return func(ctx context.Context, r *run) (hold.Score, string, error) {
+		score, err := r.runner.Judge(ctx, r.Objects, func(object []byte, from, to string) (bool, *hold.ViolationError) {
+			return test(ctx, r, call{from: from, to: to, object: object})
+		})
 		return score, "", err
 	}
 }
 
-// A single check looks at the answer for one object. It returns nil if all is well, and false if
-// another check has to say what is wrong.
-type single func(ctx context.Context, r *run, c call) (applies bool, v *roundtrip.ViolationError)
-
-// one makes a check of a single one. The first object that fails is made smaller.
-func one(test single) func(context.Context, *run) (roundtrip.Score, string, error) {
-	return func(ctx context.Context, r *run) (score roundtrip.Score, untested string, err error) {
-		err = r.each(ctx, func(c call) {
-			applies, v := test(ctx, r, c)
-			if v != nil && score.First == nil {
-				v = r.smallest(ctx, c, v, test)
-			}
-			count(&score, applies, v)
-		})
-		if score.Objects == 0 {
-			untested = "no object is converted"
-		}
-		return score, untested, err
-	}
-}
-
-// smallest returns the violation of the smallest object that fails a test.
-func (r *run) smallest(ctx context.Context, c call, v *roundtrip.ViolationError, test single) *roundtrip.ViolationError {
-	roundtrip.Smallest(ctx, c.object, func(object []byte) bool {
-		_, again := test(ctx, r, call{c.index, c.from, c.to, object})
-		if again != nil {
-			v = again
-		}
-		return again != nil
-	})
-	return v
-}
-
-// count adds an object to a score.
-func count(score *roundtrip.Score, applies bool, v *roundtrip.ViolationError) {
-	if v != nil {
-		score.Failed++
-		if score.First == nil {
-			score.First = v
-		}
-	}
-	if applies || v != nil {
-		score.Objects++
-	}
-}
-
-func checkReview(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func checkReview(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	answer, err := r.ask(ctx, "v1", c.to, c.object)
 	if err == nil {
 		_, err = answer.converted()
@@ -176,7 +114,7 @@ func checkReview(ctx context.Context, r *run, c call) (bool, *roundtrip.Violatio
 	return true, nil
 }
 
-func checkUID(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func checkUID(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	answer, err := r.ask(ctx, "v1", c.to, c.object)
 	switch {
 	case err != nil || answer.Response == nil:
@@ -187,7 +125,7 @@ func checkUID(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationEr
 	return true, nil
 }
 
-func checkVersion(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func checkVersion(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	text, err := r.convert(ctx, c.object, c.from, c.to)
 	if err != nil {
 		return false, nil //nolint:nilerr // the check of the review says so
@@ -199,7 +137,7 @@ func checkVersion(ctx context.Context, r *run, c call) (bool, *roundtrip.Violati
 	return true, nil
 }
 
-func checkMetadata(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func checkMetadata(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	text, err := r.convert(ctx, c.object, c.from, c.to)
 	if err != nil {
 		return false, nil //nolint:nilerr // the check of the review says so
@@ -210,36 +148,13 @@ func checkMetadata(ctx context.Context, r *run, c call) (bool, *roundtrip.Violat
 	if !ok && was != nil {
 		return true, r.violation(c, "object without metadata")
 	}
-	for _, name := range slices.Sorted(maps.Keys(merged(was, is))) {
-		if name != "labels" && name != "annotations" && !reflect.DeepEqual(was[name], is[name]) {
+	for _, name := range tree.Names(was, is) {
+		if name != "labels" && name != "annotations" && !tree.Equal(was[name], is[name]) {
 			return true, r.violation(c, "metadata.%s is %v, not %v", name, textOf(is[name]), textOf(was[name]))
 		}
 	}
-	if path := roundtrip.BadEntry(object); path != "" && roundtrip.BadEntry(read(c.object)) == "" {
+	if path := generate.BadEntry(object); path != "" && generate.BadEntry(read(c.object)) == "" {
 		return true, r.violation(c, "label or annotation that kube-apiserver refuses: %s", path)
-	}
-	return true, nil
-}
-
-func merged(a, b map[string]any) map[string]any {
-	all := maps.Clone(a)
-	if all == nil {
-		all = map[string]any{}
-	}
-	maps.Copy(all, b)
-	return all
-}
-
-func checkRepeat(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
-	first, err := r.convert(ctx, c.object, c.from, c.to)
-	if err != nil {
-		return false, nil //nolint:nilerr // the check of the review says so
-	}
-	for range 2 {
-		again, err := r.convert(ctx, c.object, c.from, c.to)
-		if err != nil || !reflect.DeepEqual(read(first), read(again)) {
-			return true, r.violation(c, "answer is %s, then %s (%v)", first, again, err)
-		}
 	}
 	return true, nil
 }

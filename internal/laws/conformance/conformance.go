@@ -1,12 +1,13 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
@@ -21,7 +22,7 @@ type Suite struct {
 	// check takes.
 	Seed, Objects uint64
 	// Drops are the places that the webhook loses on purpose.
-	Drops []roundtrip.Drop
+	Drops []hold.Drop
 	// Progress, if set, is called before each check, with the number of checks that are done and of
 	// all that are made.
 	Progress func(check string, done, total int)
@@ -31,7 +32,7 @@ type Suite struct {
 type Result struct {
 	*Check
 
-	roundtrip.Score
+	hold.Score
 	// Untested says why there was nothing to check, "" if there was.
 	Untested string
 }
@@ -41,10 +42,14 @@ type Result struct {
 func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {
 	r := &run{Suite: s}
 	var err error
-	if r.scorer, err = s.scorer(r); err != nil {
+	r.runner, err = hold.Suite{
+		Kind: &converters.Kind{GroupKind: s.CRD.GroupKind(), Versions: s.CRD.VersionNames()}, Remote: r.convert,
+		CRD: s.CRD, Seed: s.Seed, Drops: s.Drops, Stored: true,
+	}.Prepare()
+	if err != nil {
 		return nil, err
 	}
-	if len(r.scorer.Versions()) < 2 {
+	if len(r.runner.Versions) < 2 {
 		return nil, fmt.Errorf("CRD with one version, so nothing is ever converted: %s", s.CRD.Name)
 	}
 	if err := r.find(ctx); err != nil {
@@ -56,11 +61,14 @@ func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {
 		if s.Progress != nil {
 			s.Progress(check.Name, len(results), len(checks))
 		}
-		result := Result{Check: &check}
-		if silent := len(results) > 0 && results[0].Name == reviewCheck && results[0].Failed == results[0].Objects; silent {
-			result.Untested = "no review is answered"
-		} else if result.Score, result.Untested, err = check.run(ctx, r); err != nil {
-			return results, fmt.Errorf("check %s: %w", check.Name, err)
+		result := Result{Check: &check, Untested: "no review is answered"}
+		if silent := len(results) > 0 && results[0].Name == reviewCheck && results[0].Failed == results[0].Objects; !silent {
+			if result.Score, result.Untested, err = check.run(ctx, r); err != nil {
+				return results, fmt.Errorf("check %s: %w", check.Name, err)
+			}
+			if result.Untested = cmp.Or(result.Untested, "no object is converted"); result.Objects > 0 {
+				result.Untested = ""
+			}
 		}
 		results = append(results, result)
 	}
@@ -71,26 +79,18 @@ func (s Suite) Run(ctx context.Context, except ...string) ([]Result, error) {
 type run struct {
 	Suite
 
-	scorer *roundtrip.Scorer
-}
-
-// scorer makes objects of the CRD, and holds the webhook to laws.
-func (s *Suite) scorer(r *run) (*roundtrip.Scorer, error) {
-	return roundtrip.Suite{
-		Kind: &converters.Kind{GroupKind: s.CRD.GroupKind(), Versions: s.CRD.VersionNames()}, Remote: r.convert,
-		CRD: s.CRD, Seed: s.Seed, Drops: s.Drops, Stored: true,
-	}.Scorer()
+	runner *hold.Runner
 }
 
 // find makes sure that there are objects and a webhook.
 func (r *run) find(ctx context.Context) error {
-	for _, version := range r.scorer.Versions() {
+	for _, version := range r.runner.Versions {
 		for index := range max(r.Objects, 1) {
-			object := r.scorer.Object(version, index)
+			object := r.runner.Object(version, index)
 			if object == nil {
 				continue
 			}
-			_, err := r.ask(ctx, "v1", r.others(version)[0], object)
+			_, err := r.ask(ctx, "v1", r.runner.Others(version)[0], object)
 			if err != nil && !isAnswer(err) && !isHangup(err) {
 				return err
 			}
@@ -98,27 +98,6 @@ func (r *run) find(ctx context.Context) error {
 		}
 	}
 	return fmt.Errorf("no valid object could be made from the schemas: %s", r.CRD.Name)
-}
-
-// others are the versions except one.
-func (r *run) others(version string) []string {
-	return slices.DeleteFunc(slices.Clone(r.scorer.Versions()), func(v string) bool { return v == version })
-}
-
-// each calls test with the random objects of all versions, each with one version to convert it to.
-func (r *run) each(ctx context.Context, test func(c call)) error {
-	for index := range r.Objects {
-		for _, from := range r.scorer.Versions() {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			others := r.others(from)
-			if object := r.scorer.Object(from, index); object != nil {
-				test(call{index, from, others[index%uint64(len(others))], object})
-			}
-		}
-	}
-	return ctx.Err()
 }
 
 // A call is an object to convert.
@@ -129,6 +108,6 @@ type call struct {
 }
 
 // violation says what is wrong with the answer to a call.
-func (r *run) violation(c call, format string, args ...any) *roundtrip.ViolationError {
-	return &roundtrip.ViolationError{From: c.from, To: c.to, Problem: fmt.Sprintf(format, args...), Object: c.object, Seed: r.Seed, Index: c.index}
+func (r *run) violation(c call, format string, args ...any) *hold.ViolationError {
+	return &hold.ViolationError{From: c.from, To: c.to, Problem: fmt.Sprintf(format, args...), Object: c.object, Seed: r.Seed, Index: c.index}
 }

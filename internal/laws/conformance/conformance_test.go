@@ -268,7 +268,7 @@ func TestObjectsAreMadeSmaller(t *testing.T) {
 	t.Parallel()
 	for _, result := range run(t, direct(edited(forget)(handler(t)))) {
 		if result.Name == "round trip" {
-			const want = `{"apiVersion":"example.com/v1beta1","kind":"Box","spec":{"host":"","tags":[]}}`
+			const want = `{"apiVersion":"example.com/v1","kind":"Box","spec":{"host":"","tags":[]}}`
 			if got := string(result.First.Object); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}

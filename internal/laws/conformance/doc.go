@@ -4,5 +4,6 @@
 // check that fails hides no other one.
 //
 // Answers are read leniently wherever another check reads them strictly: an answer with a wrong uid
-// fails the check of the uid, and its objects are held to the laws all the same.
+// fails the check of the uid, and its objects are held to the laws all the same. Read checks.go
+// first.
 package conformance

@@ -4,50 +4,50 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
-func checkEmpty(ctx context.Context, r *run) (score roundtrip.Score, _ string, err error) {
-	for _, to := range r.scorer.Versions() {
+func checkEmpty(ctx context.Context, r *run) (score hold.Score, _ string, err error) {
+	for _, to := range r.runner.Versions {
 		answer, err := r.ask(ctx, "v1", to)
 		if err == nil {
 			_, err = answer.converted()
 		}
-		var v *roundtrip.ViolationError
+		var v *hold.ViolationError
 		if err != nil {
 			v = r.violation(call{to: to}, "%v", err)
 		}
-		count(&score, true, v)
+		score.Count(true, v)
 	}
 	return score, "", ctx.Err()
 }
 
-func checkV1beta1(ctx context.Context, r *run) (score roundtrip.Score, untested string, err error) {
-	err = r.each(ctx, func(c call) {
+func checkV1beta1(ctx context.Context, r *run) (score hold.Score, untested string, err error) {
+	answered := false
+	score, err = r.runner.Judge(ctx, r.Objects, func(object []byte, from, to string) (bool, *hold.ViolationError) {
 		if untested != "" {
-			return
+			return false, nil
 		}
-		answer, err := r.ask(ctx, "v1beta1", c.to, c.object)
+		c := call{from: from, to: to, object: object}
+		answer, err := r.ask(ctx, "v1beta1", to, object)
 		if err == nil {
 			_, err = answer.converted()
 		}
-		if err != nil && !r.converts(ctx, c) {
-			return
-		}
-		if err != nil && score.Objects == 0 && !isHangup(err) {
-			untested = fmt.Sprintf("refused, so name only v1 in conversionReviewVersions: %v", err)
-			return
-		}
-		var v *roundtrip.ViolationError
 		switch want := group + "/v1beta1"; {
+		case err != nil && !r.converts(ctx, c):
+			return false, nil
+		case err != nil && !answered && !isHangup(err):
+			untested = fmt.Sprintf("refused, so name only v1 in conversionReviewVersions: %v", err)
+			return false, nil
 		case err != nil:
-			v = r.violation(c, "%v", err)
+			return true, r.violation(c, "%v", err)
 		case answer.APIVersion != want || answer.Kind != "ConversionReview":
-			v = r.violation(c, "answer is of apiVersion %q and kind %q, not %q and %q", answer.APIVersion, answer.Kind, want, "ConversionReview")
+			return true, r.violation(c, "answer is of apiVersion %q and kind %q, not %q and %q", answer.APIVersion, answer.Kind, want, "ConversionReview")
 		case answer.Response.UID != answer.uid:
-			v = r.violation(c, "uid is %q, not %q", answer.Response.UID, answer.uid)
+			return true, r.violation(c, "uid is %q, not %q", answer.Response.UID, answer.uid)
 		}
-		count(&score, true, v)
+		answered = true
+		return true, nil
 	})
 	return score, untested, err
 }
@@ -61,24 +61,7 @@ func (r *run) converts(ctx context.Context, c call) bool {
 // unknown is a version of ConversionReview that does not exist.
 const unknown = "v99"
 
-func checkUnknown(ctx context.Context, r *run) (score roundtrip.Score, _ string, err error) {
-	err = r.each(ctx, func(c call) {
-		if score.Objects > 0 {
-			return
-		}
-		applies, v := refusesUnknown(ctx, r, c)
-		if v != nil {
-			v = r.smallest(ctx, c, v, refusesUnknown)
-		}
-		count(&score, applies, v)
-	})
-	if score.Objects == 0 {
-		return score, "no object is converted", err
-	}
-	return score, "", err
-}
-
-func refusesUnknown(ctx context.Context, r *run, c call) (bool, *roundtrip.ViolationError) {
+func checkUnknown(ctx context.Context, r *run, c call) (bool, *hold.ViolationError) {
 	if !r.converts(ctx, c) {
 		return false, nil
 	}

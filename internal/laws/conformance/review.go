@@ -11,7 +11,7 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -81,12 +81,12 @@ func (a *review) converted() ([]json.RawMessage, error) {
 }
 
 // Remote converts objects of a group by posting a review for each.
-func Remote(group string, post func(ctx context.Context, review []byte) ([]byte, error)) roundtrip.Remote {
+func Remote(group string, post func(ctx context.Context, review []byte) ([]byte, error)) hold.Remote {
 	r := &run{Suite: Suite{Post: post, CRD: &crdschema.CRD{Group: group}}}
 	return r.convert
 }
 
-// convert is a roundtrip.Remote.
+// convert is a hold.Remote.
 func (r *run) convert(ctx context.Context, object []byte, _, to string) ([]byte, error) {
 	answer, err := r.ask(ctx, "v1", to, object)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
+	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
 // most is how many objects a review has at most, and how many reviews are posted at the same time.
@@ -16,10 +17,10 @@ const most = 8
 // batches calls test with several objects of one version, or of all but the one they are converted
 // to, which have different names.
 func (r *run) batches(ctx context.Context, mixed bool, test func(calls []call)) error {
-	versions := r.scorer.Versions()
+	versions := r.runner.Versions
 	for batch := uint64(0); batch*most < r.Objects; batch++ {
 		for _, to := range versions {
-			froms := r.others(to)
+			froms := r.runner.Others(to)
 			if !mixed {
 				froms = froms[batch%uint64(len(froms)):][:1]
 			}
@@ -27,7 +28,7 @@ func (r *run) batches(ctx context.Context, mixed bool, test func(calls []call)) 
 			for i := range uint64(most) {
 				index := batch*most + i
 				from := froms[i%uint64(len(froms))]
-				if object := r.scorer.Object(from, index); object != nil {
+				if object := r.runner.Object(from, index); object != nil {
 					calls = append(calls, call{index, from, to, named(object, fmt.Sprint("object-", i))})
 				}
 			}
@@ -45,17 +46,9 @@ func (r *run) batches(ctx context.Context, mixed bool, test func(calls []call)) 
 // named gives an object a name and a uid of its own.
 func named(object []byte, name string) []byte {
 	fields := read(object)
-	meta, _ := fields["metadata"].(map[string]any)
-	if meta == nil {
-		meta = map[string]any{}
-		fields["metadata"] = meta
-	}
+	meta := tree.Child(fields, "metadata")
 	meta["name"], meta["uid"] = name, "uid-of-"+name
-	text, err := json.Marshal(fields)
-	if err != nil {
-		return object
-	}
-	return text
+	return tree.Encode(fields)
 }
 
 // alone returns the objects that a review of their own converts, and to what. The check of the
@@ -70,77 +63,62 @@ func (r *run) alone(ctx context.Context, calls []call) (good []call, objects []m
 	return good, objects
 }
 
-// together holds the answer to a review of several objects to those for each of them.
-func (r *run) together(ctx context.Context, mixed bool) (score roundtrip.Score, err error) {
-	err = r.batches(ctx, mixed, func(calls []call) {
-		calls, want := r.alone(ctx, calls)
-		if len(calls) < 2 {
-			return
+// together makes a check that holds the answer to a review of several objects to those for each of
+// them.
+func together(mixed bool) func(context.Context, *run) (hold.Score, string, error) {
+	return func(ctx context.Context, r *run) (score hold.Score, untested string, err error) {
+		if mixed && len(r.runner.Versions) < 3 {
+			return score, "the CRD has two versions, and kube-apiserver sends no object that is at the desired one", nil
 		}
-		objects := make([][]byte, len(calls))
-		for i, c := range calls {
-			objects[i] = c.object
-		}
-		answer, err := r.ask(ctx, "v1", calls[0].to, objects...)
-		var got []json.RawMessage
-		if err == nil {
-			got, err = answer.converted()
-		}
-		if err != nil {
-			count(&score, true, r.violation(calls[0], "a review of %d objects: %v", len(calls), err))
-			return
-		}
-		for i, c := range calls {
-			if !reflect.DeepEqual(read(got[i]), want[i]) {
-				count(&score, true, r.violation(c, "object %d of %d is %s, and alone %s", i+1, len(calls), got[i], textOf(want[i])))
-				return
+		err = r.batches(ctx, mixed, func(calls []call) {
+			if calls, want := r.alone(ctx, calls); len(calls) > 1 {
+				score.Count(true, r.differs(ctx, calls, want))
 			}
+		})
+		return score, "", err
+	}
+}
+
+// differs says how the answer to a review of several objects differs from those that are wanted.
+func (r *run) differs(ctx context.Context, calls []call, want []map[string]any) *hold.ViolationError {
+	objects := make([][]byte, len(calls))
+	for i, c := range calls {
+		objects[i] = c.object
+	}
+	answer, err := r.ask(ctx, "v1", calls[0].to, objects...)
+	var got []json.RawMessage
+	if err == nil {
+		got, err = answer.converted()
+	}
+	if err != nil {
+		return r.violation(calls[0], "a review of %d objects: %v", len(calls), err)
+	}
+	for i, c := range calls {
+		if !reflect.DeepEqual(read(got[i]), want[i]) {
+			return r.violation(c, "object %d of %d is %s, and alone %s", i+1, len(calls), got[i], textOf(want[i]))
 		}
-		count(&score, true, nil)
-	})
-	return score, err
+	}
+	return nil
 }
 
-func checkOrder(ctx context.Context, r *run) (roundtrip.Score, string, error) {
-	score, err := r.together(ctx, false)
-	if score.Objects == 0 {
-		return score, "no object is converted by itself", err
-	}
-	return score, "", err
-}
-
-func checkMixed(ctx context.Context, r *run) (roundtrip.Score, string, error) {
-	if len(r.scorer.Versions()) < 3 {
-		return roundtrip.Score{}, "the CRD has two versions, and kube-apiserver sends no object that is at the desired one", nil
-	}
-	score, err := r.together(ctx, true)
-	if score.Objects == 0 {
-		return score, "no object is converted by itself", err
-	}
-	return score, "", err
-}
-
-func checkConcurrency(ctx context.Context, r *run) (score roundtrip.Score, untested string, err error) {
+func checkConcurrency(ctx context.Context, r *run) (score hold.Score, _ string, err error) {
 	err = r.batches(ctx, false, func(calls []call) {
 		calls, want := r.alone(ctx, calls)
-		problems := make([]*roundtrip.ViolationError, len(calls))
+		problems := make([]*hold.ViolationError, len(calls))
 		var group sync.WaitGroup
 		for i, c := range calls {
 			group.Go(func() { problems[i] = r.atOnce(ctx, c, want[i]) })
 		}
 		group.Wait()
 		for _, v := range problems {
-			count(&score, true, v)
+			score.Count(true, v)
 		}
 	})
-	if score.Objects == 0 {
-		untested = "no object is converted by itself"
-	}
-	return score, untested, err
+	return score, "", err
 }
 
 // atOnce converts an object a few times, while others do the same.
-func (r *run) atOnce(ctx context.Context, c call, want map[string]any) *roundtrip.ViolationError {
+func (r *run) atOnce(ctx context.Context, c call, want map[string]any) *hold.ViolationError {
 	for range 3 {
 		text, err := r.convert(ctx, c.object, c.from, c.to)
 		if err != nil {
@@ -155,9 +133,8 @@ func (r *run) atOnce(ctx context.Context, c call, want map[string]any) *roundtri
 
 // textOf returns the JSON text of a value for a message.
 func textOf(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil || v == nil {
+	if v == nil {
 		return "absent"
 	}
-	return string(text)
+	return tree.Text(v)
 }

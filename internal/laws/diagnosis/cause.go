@@ -8,7 +8,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 )
 
 // Rules are what the rules of a kind say about the laws. It is empty for a compiled-in kind. It is
@@ -18,8 +19,8 @@ type Rules struct {
 	Conversion *syntax.Conversion
 	// Hints are values worth trying in each version, Drops what the rules drop on purpose, and
 	// MayBeAbsent reports what a valid object may lack after a conversion.
-	Hints       map[string]roundtrip.Hints
-	Drops       []roundtrip.Drop
+	Hints       map[string]generate.Hints
+	Drops       []hold.Drop
 	MayBeAbsent func(from, to, path string) bool
 
 	directions []check.Direction
@@ -130,20 +131,12 @@ func above(rule, place string) bool {
 		return false
 	}
 	for i, s := range r.Segments {
-		at := p.Segments[i]
-		switch s.Kind {
-		case syntax.Field:
-			if at.Kind != syntax.Field || at.Name != s.Name {
-				return false
-			}
-		case syntax.Values, syntax.KeyedValues:
-			if at.Kind != syntax.Field {
-				return false
-			}
-		case syntax.Elements, syntax.KeyedElements, syntax.Pick, syntax.First:
-			if at.Kind != syntax.Elements {
-				return false
-			}
+		at, kind := p.Segments[i], syntax.Elements
+		if s.Kind == syntax.Field || binding.IsMap(s) {
+			kind = syntax.Field
+		}
+		if at.Kind != kind || s.Kind == syntax.Field && at.Name != s.Name {
+			return false
 		}
 	}
 	return true

@@ -6,7 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/internal/laws/diagnosis"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
@@ -27,34 +28,34 @@ func TestCauseAndRemedy(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		cause       *diagnosis.Rules
-		v           roundtrip.ViolationError
+		v           hold.ViolationError
 		why, remedy string
 	}{
 		{
-			name: "a rule", cause: ruled, v: roundtrip.ViolationError{Law: "L1 round trip", From: "v1", To: "v1beta1", At: "v1", Path: ".spec.steps[0].picture"},
+			name: "a rule", cause: ruled, v: hold.ViolationError{Law: "L1 round trip", From: "v1", To: "v1beta1", At: "v1", Path: ".spec.steps[0].picture"},
 			why: "rules.yaml:9:7: rule 1, v1 .spec.steps[].picture is mapped to v1beta1 .spec.steps[].image", remedy: bug,
 		},
 		{
-			name: "no rule", cause: ruled, v: roundtrip.ViolationError{Law: "L1 round trip", From: "v1", To: "v1beta1", At: "v1", Path: ".spec"},
+			name: "no rule", cause: ruled, v: hold.ViolationError{Law: "L1 round trip", From: "v1", To: "v1beta1", At: "v1", Path: ".spec"},
 			why: "no rule, v1 .spec is copied to v1beta1", remedy: bug,
 		},
 		{
-			name: "a place that nothing names", cause: ruled, v: roundtrip.ViolationError{Law: "L6 nothing to prune", From: "v1", To: "v1beta1", At: "v1beta1", Path: ".other"},
+			name: "a place that nothing names", cause: ruled, v: hold.ViolationError{Law: "L6 nothing to prune", From: "v1", To: "v1beta1", At: "v1beta1", Path: ".other"},
 			why: "no rule names the place", remedy: bug,
 		},
 		{
-			name: "a default", cause: none, v: roundtrip.ViolationError{
+			name: "a default", cause: none, v: hold.ViolationError{
 				Law: "L1 round trip", From: "v1", To: "v1beta1", At: "v1", Path: ".spec.a",
-				Default: &roundtrip.Default{Version: "v1beta1", Path: ".spec.b", Value: "3"},
+				Default: &hold.Default{Version: "v1beta1", Path: ".spec.b", Value: "3"},
 			},
 			why:    "v1beta1 .spec.b has the default 3, which the API server fills in when it stores the object there",
 			remedy: "give v1beta1 and v1 the same default in the CRD",
 		},
 		{
-			name: "a converter", cause: none, v: roundtrip.ViolationError{Law: "L1 round trip", From: "v1", To: "v1beta1", At: "v1", Path: ".spec.a"},
+			name: "a converter", cause: none, v: hold.ViolationError{Law: "L1 round trip", From: "v1", To: "v1beta1", At: "v1", Path: ".spec.a"},
 			why: "the compiled-in converter", remedy: "wrap the converter in conversion.Lossless, which keeps what it loses",
 		},
-		{name: "an error of rules", cause: ruled, v: roundtrip.ViolationError{Law: "L7 total", From: "v1", To: "v1beta1"}},
+		{name: "an error of rules", cause: ruled, v: hold.ViolationError{Law: "L7 total", From: "v1", To: "v1beta1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -69,21 +70,21 @@ func TestCauseAndRemedy(t *testing.T) {
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	set := load(t)
-	many := make([]roundtrip.Refusal, 7)
+	many := make([]generate.Refusal, 7)
 	for i := range many {
-		many[i] = roundtrip.Refusal{Path: ".spec", Reason: "duplicate value", Objects: uint64(7 - i)}
+		many[i] = generate.Refusal{Path: ".spec", Reason: "duplicate value", Objects: uint64(7 - i)}
 	}
-	stats := roundtrip.Stats{
-		Shortfalls: []roundtrip.Shortfall{
+	stats := hold.Stats{
+		Shortfalls: []generate.Shortfall{
 			{
 				Version: "v1beta1", Asked: 200, Missed: 20, Different: 3,
-				Causes: []roundtrip.Refusal{{Path: ".spec.id", Reason: "should match '^a$'", Objects: 20}},
-				Never:  []roundtrip.Refusal{{Path: ".spec.l[].x", Reason: "validation rule: x is not y", Objects: 1}},
+				Causes: []generate.Refusal{{Path: ".spec.id", Reason: "should match '^a$'", Objects: 20}},
+				Never:  []generate.Refusal{{Path: ".spec.l[].x", Reason: "validation rule: x is not y", Objects: 1}},
 			},
-			{Version: "v1", Asked: 5, Missed: 5, Never: []roundtrip.Refusal{{Path: ".spec.id", Reason: "required value", Objects: 5}}},
+			{Version: "v1", Asked: 5, Missed: 5, Never: []generate.Refusal{{Path: ".spec.id", Reason: "required value", Objects: 5}}},
 		},
-		Rejections: []roundtrip.Rejection{
-			{From: "v1beta1", To: "v1", Objects: 3, All: 4, Causes: []roundtrip.Refusal{
+		Rejections: []hold.Rejection{
+			{From: "v1beta1", To: "v1", Objects: 3, All: 4, Causes: []generate.Refusal{
 				{Path: ".spec.steps[].picture", Reason: "required value", Objects: 2}, {Path: ".spec.steps", Reason: "should have at least 1 items", Objects: 1},
 			}},
 			{From: "v1", To: "v1beta1", Objects: 1, All: 4, Causes: many},

@@ -79,7 +79,8 @@ func (j *Judge) Refusals(text []byte) []Refusal {
 	errs = append(errs, objectmeta.Validate(context.Background(), nil, obj, j.schema, false)...)
 	var found, choices []Refusal
 	for _, err := range errs {
-		refusal := refusalOf(err)
+		refusal := RefusalOf(err)
+		refusal.Path = strings.TrimPrefix(refusal.Path, judged)
 		switch {
 		case strings.Contains(refusal.Reason, "(allOf)"): // others say which of them
 		case strings.Contains(refusal.Reason, "(anyOf)"), strings.Contains(refusal.Reason, "(oneOf)"):
@@ -97,9 +98,9 @@ func (j *Judge) Refusals(text []byte) []Refusal {
 	return found
 }
 
-// refusalOf takes an error of the API server apart. Its texts have the path in front of or behind
-// what counts, and may end with the value.
-func refusalOf(err *field.Error) Refusal {
+// RefusalOf takes an error of the API server apart. The path is as the API server writes it:
+// a.b[0]. Its texts have the path in front of or behind what counts, and may end with the value.
+func RefusalOf(err *field.Error) Refusal {
 	path, reason := err.Field, err.Detail
 	switch err.Type {
 	case field.ErrorTypeTooLong:
@@ -124,7 +125,7 @@ func refusalOf(err *field.Error) Refusal {
 		reason, _, _ = strings.Cut(reason, ": ")
 	}
 	return Refusal{
-		Path: strings.TrimPrefix(path, judged), Reason: reason, Lacks: err.Type == field.ErrorTypeRequired,
+		Path: path, Reason: reason, Lacks: err.Type == field.ErrorTypeRequired,
 		Size: err.Type == field.ErrorTypeTooMany || strings.HasPrefix(reason, "should have at least"),
 	}
 }

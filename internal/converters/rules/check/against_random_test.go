@@ -16,7 +16,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/convertertest"
 )
@@ -79,7 +79,7 @@ type exchange struct {
 func (e *exchange) unreported(seed uint64) string {
 	const objects = 20
 	for _, from := range e.crd.Versions {
-		g, err := roundtrip.NewGenerator(from, nil)
+		g, err := generate.NewGenerator(from, nil)
 		if err != nil {
 			e.t.Fatal(err)
 		}

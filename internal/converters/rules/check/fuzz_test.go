@@ -17,7 +17,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -76,7 +76,7 @@ func FuzzRules(f *testing.F) {
 func losesNothing(t *testing.T, set *engine.Set) {
 	t.Helper()
 	bound := set.Bound().Kinds[0]
-	suite := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: bound.CRD, Seed: 1, Drops: hints.Drops(bound)}
+	suite := hold.Suite{Kind: &set.Kinds()[0], CRD: bound.CRD, Seed: 1, Drops: hints.Drops(bound)}
 	if _, err := suite.Fuzz(t.Context(), 4); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,8 @@ import (
 	engine "github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/convertertest"
@@ -105,12 +106,12 @@ func (c *randomCase) run(t *testing.T) string {
 		return "the engine has findings: " + found[0].String()
 	}
 	kind := &set.Kinds()[0]
-	suite := roundtrip.Suite{Kind: kind, CRD: c.crd, Seed: c.seed, Drops: hints.Drops(set.Bound().Kinds[0])}
+	suite := hold.Suite{Kind: kind, CRD: c.crd, Seed: c.seed, Drops: hints.Drops(set.Bound().Kinds[0])}
 	if _, err := suite.Fuzz(t.Context(), 25); err != nil {
 		return err.Error()
 	}
 	for _, from := range c.crd.Versions {
-		generator, err := roundtrip.NewGenerator(from, nil)
+		generator, err := generate.NewGenerator(from, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

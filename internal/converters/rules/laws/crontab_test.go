@@ -11,7 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
 
@@ -29,7 +29,7 @@ func TestCronTabOfRulesIsTheOneInGo(t *testing.T) {
 			for path, texts := range map[string][]string{".hostPort": hostPorts(), ".host": hostPorts(), ".port": {`"80"`, `""`, `":"`, `"8:0"`}} {
 				tried[version][path] = append(tried[version][path], texts...)
 			}
-			generator, err := roundtrip.NewGenerator(e.crd.Version(version), tried[version])
+			generator, err := generate.NewGenerator(e.crd.Version(version), tried[version])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
@@ -45,9 +46,9 @@ func TestGrowthOfExamples(t *testing.T) {
 					t.Run(fmt.Sprintf("%s %s %s %s", e.name, version.Name, rule, without), func(t *testing.T) {
 						t.Parallel()
 						s, next := before.suite(t), e.suite(t)
-						s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD}
+						s.Next = &hold.Generation{Kind: next.Kind, CRD: next.CRD}
 						s.Walks = true
-						hold(t, s, *exampleObjects/6+1)
+						holdAll(t, s, *exampleObjects/6+1)
 						holdOldReplica(t, s.Kind, next, *exampleObjects/6+1)
 					})
 				}
@@ -152,18 +153,18 @@ func TestAnotherVersionBecomesTheHub(t *testing.T) {
     - {spoke: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}
     - {spoke: .spec.mode, hub: .spec.mode, values: {A: A, B: B, C: B}}
 `).suite(t)
-	s.Next = &roundtrip.Generation{Kind: next.Kind, CRD: next.CRD}
+	s.Next = &hold.Generation{Kind: next.Kind, CRD: next.CRD}
 	s.Walks = true
-	hold(t, s, *exampleObjects)
+	holdAll(t, s, *exampleObjects)
 	holdOldReplica(t, s.Kind, next, *exampleObjects)
 }
 
 // holdOldReplica holds objects of a generation to L11 while a replica without its rules still runs:
 // what that reads and a client writes back unchanged comes back as if it had not been written.
-func holdOldReplica(t *testing.T, old *converters.Kind, next roundtrip.Suite, count uint64) {
+func holdOldReplica(t *testing.T, old *converters.Kind, next hold.Suite, count uint64) {
 	t.Helper()
 	for _, version := range next.CRD.Versions {
-		generator, err := roundtrip.NewGenerator(version, next.Hints[version.Name])
+		generator, err := generate.NewGenerator(version, next.Hints[version.Name])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +253,7 @@ func TestSkewOfCompiledInKinds(t *testing.T) {
 			for _, version := range kind.Versions {
 				t.Run(kind.Name()+" "+version, func(t *testing.T) {
 					t.Parallel()
-					skewed(t, e, roundtrip.Suite{Kind: &kind, Seed: *lawsSeed, Stored: true}, version)
+					skewed(t, e, hold.Suite{Kind: &kind, Seed: *lawsSeed, Stored: true}, version)
 				})
 			}
 		}
@@ -262,15 +263,15 @@ func TestSkewOfCompiledInKinds(t *testing.T) {
 	}
 }
 
-func skewed(t *testing.T, e *example, s roundtrip.Suite, version string) {
+func skewed(t *testing.T, e *example, s hold.Suite, version string) {
 	t.Helper()
 	const gained = "gained: {type: object, properties: {a: {type: string}, l: {type: array, items: {type: integer}}}}"
 	crd := parseYAML(t, e.crdText)
 	add(t, e.properties(t, crd, version), gained)
 	add(t, e.properties(t, crd, version, "spec"), gained)
 	s.CRD, s.Walks = parseCRD(t, textOf(t, crd)), true
-	s.Gained = []roundtrip.Gain{{Version: version, Path: ".spec.gained"}, {Version: version, Path: ".gained"}}
-	hold(t, s, *exampleObjects/4+1)
+	s.NewFields = []hold.NewField{{Version: version, Path: ".spec.gained"}, {Version: version, Path: ".gained"}}
+	holdAll(t, s, *exampleObjects/4+1)
 }
 
 // properties are those of an object of a version's schema, in the text of the CRD.

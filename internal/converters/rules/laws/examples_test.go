@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/exampletest"
@@ -109,7 +109,7 @@ func parseCRD(tb testing.TB, text []byte) *crdschema.CRD {
 }
 
 // suite returns the laws of the example.
-func (e *example) suite(tb testing.TB) roundtrip.Suite {
+func (e *example) suite(tb testing.TB) hold.Suite {
 	tb.Helper()
 	set, findings := rules.Load(tb.Context(), e.sources, []*crdschema.CRD{e.crd}, rules.Options{Go: exampletest.Functions()})
 	checked, _ := check.Check(tb.Context(), set.Bound())
@@ -120,8 +120,8 @@ func (e *example) suite(tb testing.TB) roundtrip.Suite {
 }
 
 // lawsOf returns the laws of the first kind of a set.
-func lawsOf(set *rules.Set, crd *crdschema.CRD) roundtrip.Suite {
-	s := roundtrip.Suite{Kind: &set.Kinds()[0], CRD: crd, Seed: *lawsSeed, Stored: true, Hints: hints.Of(set.Conversions()[0])}
+func lawsOf(set *rules.Set, crd *crdschema.CRD) hold.Suite {
+	s := hold.Suite{Kind: &set.Kinds()[0], CRD: crd, Seed: *lawsSeed, Stored: true, Hints: hints.Of(set.Conversions()[0])}
 	for _, bound := range set.Bound().Kinds {
 		s.Drops = append(s.Drops, hints.Drops(bound)...)
 	}
@@ -136,12 +136,12 @@ func TestLawsOnExamples(t *testing.T) {
 			t.Parallel()
 			s := e.suite(t)
 			s.Walks, s.Forgeries = true, true
-			hold(t, s, *exampleObjects)
+			holdAll(t, s, *exampleObjects)
 		})
 	}
 }
 
-func hold(t *testing.T, s roundtrip.Suite, count uint64) {
+func holdAll(t *testing.T, s hold.Suite, count uint64) {
 	t.Helper()
 	stats, err := s.Fuzz(t.Context(), count)
 	if err != nil {

@@ -3,6 +3,8 @@ package laws_test
 import (
 	"context"
 	"testing"
+
+	"github.com/crdconvert/webhookd/test/helpers/lawtest"
 )
 
 // FuzzForged holds the examples to all laws on an object that the bytes of one text choose, with
@@ -18,11 +20,7 @@ func FuzzForged(f *testing.F) {
 	for i, e := range examples {
 		s := e.suite(f)
 		s.Forgeries = true
-		check, err := s.Shaper()
-		if err != nil {
-			f.Fatal(err)
-		}
-		kinds = append(kinds, kind{s.Kind.Versions, check})
+		kinds = append(kinds, kind{s.Kind.Versions, lawtest.Shaper(f, &s)})
 		f.Add(uint8(i), uint8(i), "\x01\x81\x02\x71\x03\x61\x04\x51\x05\x41\x06\x31", "\x01\x02\x03\x04")
 		f.Add(uint8(i), uint8(i+1), "\xf1\x10\xd2\x30\xb3\x50\x94\x70", "\x80\x90\xa0\xb0\xc0")
 		f.Add(uint8(i), uint8(i), "", "\xe0\x03\x70")

@@ -18,7 +18,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
@@ -108,10 +108,10 @@ func TestLeavesThatAreKeptTogether(t *testing.T) {
 }
 
 // holdLeaves holds objects of a kind to L15, and returns how many edits were looked at.
-func holdLeaves(t *testing.T, kind *converters.Kind, crd *crdschema.CRD, hints map[string]roundtrip.Hints, count uint64) (edits int) {
+func holdLeaves(t *testing.T, kind *converters.Kind, crd *crdschema.CRD, hints map[string]generate.Hints, count uint64) (edits int) {
 	t.Helper()
 	for _, version := range kind.Versions {
-		generator, err := roundtrip.NewGenerator(crd.Version(version), hints[version])
+		generator, err := generate.NewGenerator(crd.Version(version), hints[version])
 		if err != nil {
 			t.Fatal(err)
 		}

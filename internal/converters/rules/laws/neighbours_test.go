@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
@@ -24,7 +24,7 @@ func holdNeighbours(t *testing.T, e *example) (edits int) {
 	t.Helper()
 	s := e.suite(t)
 	for _, version := range s.Kind.Versions {
-		generator, err := roundtrip.NewGenerator(e.crd.Version(version), s.Hints[version])
+		generator, err := generate.NewGenerator(e.crd.Version(version), s.Hints[version])
 		if err != nil {
 			t.Fatal(err)
 		}

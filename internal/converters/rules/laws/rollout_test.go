@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
-	"github.com/crdconvert/webhookd/internal/laws/roundtrip"
+	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
@@ -28,7 +28,7 @@ func TestRollouts(t *testing.T) {
 				t.Run(name+", stored at "+storage+", "+how, func(t *testing.T) {
 					t.Parallel()
 					crd := strings.Replace(rolloutCRD, "{name: "+storage+", served: true, storage: false", "{name: "+storage+", served: true, storage: true", 1)
-					r := &rollout{crd: parseCRD(t, []byte(crd)), hints: map[string]roundtrip.Hints{}}
+					r := &rollout{crd: parseCRD(t, []byte(crd)), hints: map[string]generate.Hints{}}
 					load(r, t, c)
 					for index := range *exampleObjects {
 						r.walk(t, r.crd.Version(storage), index, !c.unedited)
@@ -119,7 +119,7 @@ const rolloutCRD = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDe
 type rollout struct {
 	crd    *crdschema.CRD
 	phases []*converters.Kind
-	hints  map[string]roundtrip.Hints
+	hints  map[string]generate.Hints
 }
 
 // reload is a rollout of replicas that know the old rules.
@@ -154,7 +154,7 @@ func (r *rollout) add(t *testing.T, opts rules.Options, list []string) *rules.Se
 	r.phases = append(r.phases, &set.Kinds()[0])
 	for version, of := range hints.Of(set.Conversions()[0]) {
 		if r.hints[version] == nil {
-			r.hints[version] = roundtrip.Hints{}
+			r.hints[version] = generate.Hints{}
 		}
 		maps.Copy(r.hints[version], of)
 	}
@@ -185,7 +185,7 @@ func (r *rollout) walk(t *testing.T, storage *crdschema.Version, index uint64, e
 		other = r.crd.Versions[1]
 	}
 	first := r.crd.Versions[random.IntN(2)]
-	generator, err := roundtrip.NewGenerator(first, r.hints[first.Name])
+	generator, err := generate.NewGenerator(first, r.hints[first.Name])
 	if err != nil {
 		t.Fatal(err)
 	}
