@@ -48,7 +48,7 @@ func startLoaded(t *testing.T) *loaded {
 	}
 	cmd := exec.Command(program, "serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--drain-delay=0s", //nolint:noctx,gosec // it ends with a signal
 		"--rules="+filepath.Join(example, "rules.yaml"), "--crds="+filepath.Join(example, "crd.yaml"),
-		"--max-body=1Mi", "--max-in-flight-bytes=1800Ki", "--queue-wait=0s", "--body-timeout=30s", "--min-body-rate=0")
+		"--max-body=1Mi", "--max-in-flight-bytes=1800Ki")
 	cmd.Env = []string{"TMPDIR=" + dir}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -131,8 +131,8 @@ func (l *loaded) load(ctx context.Context, widgets [2]string) error {
 	return nil
 }
 
-// stall holds memory with an unfinished request until the test ends. After body-timeout it starts
-// another one.
+// stall holds memory with an unfinished request until the test ends. When that is cut off, it
+// starts another one.
 func (l *loaded) stall(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

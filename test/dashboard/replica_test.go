@@ -61,7 +61,7 @@ func (f *fleet) start(pod string) *replica {
 		Env: []string{"GOMEMLIMIT=128MiB", "TMPDIR=" + r.dir},
 		Flags: []string{
 			"--config=" + r.path("config", "config.yaml"), "--rules=" + r.path("rules"), "--crds=" + r.path("crds"),
-			"--drain-delay=5s", "--max-body=12Mi", "--max-in-flight-bytes=24Mi", "--queue-wait=1s",
+			"--drain-delay=5s", "--max-body=12Mi", "--max-in-flight-bytes=24Mi",
 		},
 	})
 	return r

@@ -169,7 +169,7 @@ func configValues() []FileCase {
 	return []FileCase{
 		configured("a size beyond int64", "max-body: 99999999999Ti\n", 2, "max-body (file webhookd.yaml:1)"),
 		configured("a negative size", "max-body: -1\n", 2, "max-body (file webhookd.yaml:1)"),
-		configured("a duration beyond int64", "queue-wait: 9999999999999h\n", 2, "queue-wait (file webhookd.yaml:1)"),
+		configured("a duration beyond int64", "drain-delay: 9999999999999h\n", 2, "drain-delay (file webhookd.yaml:1)"),
 		configured("a number that YAML knows as a time", "request-timeout: 1:30\n", 2, "request-timeout (file webhookd.yaml:1)"),
 		configured("a boolean of YAML 1.1", "pprof: yes\n", 2, "not a boolean"),
 		configured("a path that means something to a router", "path: /{x:.*}\n", 2, "path (file webhookd.yaml:1)"),

@@ -114,13 +114,13 @@ func TestR3SlowClients(t *testing.T) {
 }
 
 // TestI06StalledReaders has clients send large reviews and read no answer. What they hold is
-// bounded, so that others go on, and it ends with the write-grace.
+// bounded, so that others go on, and it ends with their time to read.
 func TestI06StalledReaders(t *testing.T) {
 	t.Parallel()
 	const container = 256 << 20
 	readers := scaled(20, 100)
 	ca := tlstest.NewCA(t, "faults")
-	p := launchTolerant(t, ca, memoryLimit(container), "--request-timeout=3s", "--write-grace=2s", "--queue-wait=0s")
+	p := launchTolerant(t, ca, memoryLimit(container), "--request-timeout=3s")
 	l := start(t, alone(p), ca)
 	l.More(100)
 	body := reviewtest.Body(1600, 10_000)
