@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/listen"
 )
 
 func check(name string, err error) server.Check {
@@ -136,12 +137,16 @@ func TestReadinessFollowsTheCertificate(t *testing.T) {
 	first, second := validPair(t), validPair(t)
 	served.Store(first)
 	expected.Store(first)
-	s := start(t, func(o *server.Options) {
+	made, err := server.New(options(t, func(o *server.Options) {
 		o.TLS.Certificates = nil
 		o.TLS.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return served.Load(), nil }
-		o.SelfCheckInterval = 20 * time.Millisecond
 		o.ExpectedCertificate = expected.Load
-	})
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.CheckEvery(made, 20*time.Millisecond)
+	s := run(t, made)
 	client := newClient(t)
 	ready := func() bool { return get(t, client, s.adminURL()+"/readyz").code == http.StatusOK }
 	eventually(t, "ready", ready)
@@ -177,7 +182,7 @@ func TestHandshakeFailuresDoNotFloodTheLog(t *testing.T) {
 	s := start(t, func(o *server.Options) {
 		o.ErrorLog = log.New(&logged, "", 0)
 		o.Hooks.HandshakeFailed = func(reason, _ string) {
-			if reason == server.HandshakeRefusedByClient {
+			if reason == listen.HandshakeRefusedByClient {
 				refused.Add(1)
 			} else {
 				others.Add(1)

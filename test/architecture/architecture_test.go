@@ -40,6 +40,8 @@ func TestArrowsRunDown(t *testing.T) {
 		"review",
 		"laws/roundtrip",
 		"laws/conformance laws/diagnosis",
+		"server/gate",
+		"server/listen",
 		"server",
 		"../conversion",
 		"serve/config serve/library serve/metrics",
