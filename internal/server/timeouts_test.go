@@ -164,8 +164,8 @@ func TestFirstRequestMayComeLate(t *testing.T) {
 	})
 }
 
-// TestRequestTimeoutBoundsItsBody checks that a client with a short timeout does not get the longest
-// time for the body.
+// TestRequestTimeoutBoundsItsBody checks that a client with a short timeout does not get more time
+// for its body.
 func TestRequestTimeoutBoundsItsBody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

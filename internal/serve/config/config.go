@@ -24,6 +24,8 @@ type Config struct {
 
 	Rules string `mapstructure:"rules"` // file or folder of Conversion files; empty: compiled-in kinds only
 	CRDs  string `mapstructure:"crds"`  // file or folder of the CRDs that Rules are about
+	// WaitForRules says to start with rules that have errors.
+	WaitForRules bool `mapstructure:"wait-for-rules"`
 	// RulesTransition is how long other replicas may know only earlier rules; 0: not at all.
 	RulesTransition time.Duration `mapstructure:"rules-transition"`
 

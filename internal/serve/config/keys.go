@@ -56,6 +56,9 @@ func Keys() []Key {
 			Name: "crds", Kind: File, Arg: "path",
 			Usage: "file or folder of the CRDs of the rules; changes apply while running",
 		}, Key{
+			Name: "wait-for-rules", Kind: Bool, Default: "false",
+			Usage: "if rules have errors at the start, serve the kinds without any and wait for better rules, instead of ending",
+		}, Key{
 			// A local server has no other replicas.
 			Name: "rules-transition", Kind: Duration, Default: "10m", Local: "0s", Min: "1m", Max: "24h", Zero: "there are no other replicas",
 			Usage: "how long after a change of rules other replicas may know only the earlier ones, so that nothing is lost between them",

@@ -24,6 +24,7 @@ func samples() map[string]sample {
 		"admin-listen":        {file: `"[::1]:1001"`, env: "localhost:1002", flag: ":8080"},
 		"path":                {file: "/a", env: "/b/c", flag: "/crdconvert"},
 		"rules":               {file: "/rules/a", env: "/rules/b", flag: "/rules/c", needs: []string{"--crds=/crds"}},
+		"wait-for-rules":      {file: "true", env: "false", flag: "true"},
 		"rules-transition":    {file: "0s", env: "1h30m", flag: "10m"},
 		"crds":                {file: "/crds/a", env: "/crds/b", flag: "/crds/c"},
 		"tls-dir":             {file: "/tls/a", env: "/tls/b", flag: "/tls/c"},

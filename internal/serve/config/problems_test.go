@@ -111,12 +111,12 @@ func TestProblems(t *testing.T) {
 		},
 		"file missing, by flag": {
 			in{args: []string{"--config=missing.yaml"}},
-			[]string{`config (flag --config): cannot be read: file does not exist, write the file or leave config out: missing.yaml`},
+			[]string{`config (flag --config): missing.yaml: file does not exist: write the file or leave config out`},
 		},
 		"file missing, by environment, with a bad value": {
 			in{env: []string{"WEBHOOKD_CONFIG=missing.yaml", "WEBHOOKD_LISTEN=9443"}},
 			[]string{
-				`config (env WEBHOOKD_CONFIG): cannot be read: file does not exist, write the file or leave config out: missing.yaml`,
+				`config (env WEBHOOKD_CONFIG): missing.yaml: file does not exist: write the file or leave config out`,
 				`listen (env WEBHOOKD_LISTEN): not an address: write HOST:PORT or :PORT with a port from 0 to 65535, such as 127.0.0.1:8080`,
 			},
 		},
@@ -263,7 +263,7 @@ func TestListenersThatOverlap(t *testing.T) {
 
 func TestForServe(t *testing.T) {
 	t.Parallel()
-	const missing = `no certificate to serve with: set tls-dir to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)`
+	const missing = `tls-dir: no certificate to serve with: set it to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)`
 	tests := map[string]struct {
 		in   in
 		want string

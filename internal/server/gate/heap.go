@@ -34,8 +34,8 @@ const (
 	collectInterval = 100 * time.Millisecond
 )
 
-// NewHeapWatch returns a watch for the runtime's memory limit, or nil if there is none. Cut closes a
-// connection, if there is no request to give up. Sockets returns how many bytes of the limit the
+// NewHeapWatch returns a watch for the runtime's memory limit, or nil if there is none. Cut closes
+// a connection, if there is no request to give up. Sockets returns how many bytes of the limit the
 // kernel has for sockets.
 func NewHeapWatch(l *Ledger, cut func(), sockets func() int64) *HeapWatch {
 	limit := debug.SetMemoryLimit(-1)

@@ -9,8 +9,8 @@ import (
 
 // A Share is what one request holds. [Ledger.Join] makes it usable. Its methods are for the
 // request's own goroutine, except [Share.Done] and [Share.Refused]. Those that wait return an
-// [OverloadError] if the request is given up, or if there is no room in time, and the context's error if
-// that is canceled. The share is then as it was.
+// [OverloadError] if the request is given up, or if there is no room in time, and the error of its
+// context if that is canceled. The share is then as it was.
 type Share struct {
 	amount // guarded by the ledger, as all fields are but for those with a note
 
@@ -43,8 +43,8 @@ const (
 	Answering               // the server waits for the client to take the answer
 )
 
-// Join gives a new share to a flow, for as long as ctx lasts. It must be released, whether or not it
-// is ever granted anything.
+// Join gives a new share to a flow, for as long as ctx lasts. It must be released, whether or not
+// it is ever granted anything.
 func (l *Ledger) Join(ctx context.Context, s *Share, key Key) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

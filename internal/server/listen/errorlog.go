@@ -54,9 +54,9 @@ const (
 	handshakeInterval = time.Minute
 )
 
-// NewErrorLog returns an ErrorLog that prints to next, unless that is nil, and calls failed for each
-// failed handshake: with the reason, one of [HandshakeReasons], and the text, which may be long and
-// quote the client.
+// NewErrorLog returns an ErrorLog that prints to next, unless that is nil, and calls failed for
+// each failed handshake: with the reason, one of [HandshakeReasons], and the text, which may be
+// long and quote the client.
 func NewErrorLog(next *log.Logger, failed func(reason, text string)) *ErrorLog {
 	return &ErrorLog{next: next, failed: failed, now: time.Now, quiet: map[string]*silence{}}
 }

@@ -52,7 +52,7 @@ func TestP4Bombs(t *testing.T) {
 	}
 	ca := tlstest.NewCA(t, "faults")
 	p := process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Flags: []string{"--rules=" + rules, "--crds=" + crds},
+		Binary: binary(t, "webhookd"), CA: ca, Flags: []string{"--rules=" + rules, "--crds=" + crds, "--wait-for-rules"},
 		Tolerated: []string{reviewFailed, "rules have errors", "expression reached its cost limit"},
 		Ulimit:    "-v 8000000", // KiB: a bomb that goes off must not take the machine along
 	})
