@@ -237,6 +237,35 @@ func TestUnreadAnswerIsCounted(t *testing.T) {
 	})
 }
 
+// TestClientThatLeavesHoldsNothing has clients leave while their review waits, or is converted.
+func TestClientThatLeavesHoldsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := startPiped(t, func(o *server.Options) {
+			o.Limits.InFlightRequests, o.Limits.QueueWait = 1, time.Minute
+			o.Webhook = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				<-r.Context().Done()
+			})
+		})
+		converted, waiting := s.raw(), s.raw()
+		converted.send(reviewHead + "\n{  }")
+		synctest.Wait()
+		waiting.send(reviewHead + "\n{  }")
+		synctest.Wait()
+		if got := s.Stats(); got.Requests != 2 || got.Waiting != 1 {
+			t.Errorf("%+v, want one that waits for the other", got)
+		}
+		for _, c := range []*rawConn{waiting, converted} {
+			_ = c.Close()
+		}
+		synctest.Wait()
+		if got := s.Stats(); got.Requests != 0 || got.Waiting != 0 || got.Bytes != 0 {
+			t.Errorf("in the end: %+v", got)
+		}
+	})
+}
+
 // TestPanic checks that a panic never drops a connection before an answer has begun.
 func TestPanic(t *testing.T) {
 	t.Parallel()

@@ -89,10 +89,7 @@ func (s *Server) checks() []Check {
 		return nil
 	}}}
 	if s.opts.ExpectedCertificate != nil {
-		s.self = newSelfCheck(s.opts.ExpectedCertificate, func(localAddr string) {
-			s.errors.SetOwn(localAddr)
-			s.conns.SetOwn(localAddr)
-		})
+		s.self = newSelfCheck(s.opts.ExpectedCertificate, s.conns.SetOwn)
 		checks = append(checks, Check{Name: "certificate", Check: s.self.check})
 	}
 	return append(checks, s.opts.Checks...)

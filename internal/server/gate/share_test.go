@@ -129,6 +129,27 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 	})
 }
 
+// The time that a request waited before its answer does not excuse a client that reads slowly.
+func TestWaitsBeforeTheAnswerDoNotCount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := testLedger(0)
+		l.wait = time.Minute
+		full, w := come(t, l, 50, 50), come(t, l, 60, 20)
+		w.ask(amount{requests: 1, bytes: 60})
+		advance(10 * time.Second)
+		wantWaiting(t, "its body", w.queued)
+		full.Release()
+		wantGranted(t, "its body", w.queued)
+		w.Answer(60)
+		next := ask(t, l, flowOf(1, true), 60)
+		advance(slowGrace + 2*pressInterval)
+		wantStopped(t, "an unread answer", w, "answering")
+		wantGranted(t, "the one that waited", next)
+		wantEmpty(t, l, next)
+	})
+}
+
 // The heap watch gives up the largest request without an answer, none before that has ended, and
 // then answers.
 func TestLargestIsGivenUp(t *testing.T) {

@@ -72,7 +72,7 @@ func (s *Conns) add(c *Conn) {
 		own = &connsOf{open: map[*Conn]struct{}{}}
 		s.sources[c.Source] = own
 	}
-	if s.room(own) || s.isExempt(c) {
+	if s.room(own, s.mostOpen()) || s.isOwn(c) {
 		s.begin(own, c)
 		return
 	}
@@ -91,15 +91,16 @@ func (s *Conns) begin(own *connsOf, c *Conn) {
 	go c.start(c)
 }
 
-// room makes room for a connection of a source, and reports whether there is any. Callers hold mu.
-func (s *Conns) room(own *connsOf) bool {
+// room makes room for a connection of a source, and reports whether there is any. Most is the
+// source that has the most. Callers hold mu.
+func (s *Conns) room(own, most *connsOf) bool {
 	if s.limit == 0 || s.open < s.limit {
 		return true
 	}
 	if s.closing > s.limit/2 {
 		return false
 	}
-	if most := s.most(func(o *connsOf) int { return len(o.open) }); len(most.open) > len(own.open)+1 {
+	if len(most.open) > len(own.open)+1 {
 		return s.cut(most, 0)
 	}
 	return s.cut(own, connGrace)
@@ -116,13 +117,16 @@ func (s *Conns) most(count func(*connsOf) int) *connsOf {
 	return most
 }
 
+// mostOpen returns the source that has the most open connections. Callers hold mu.
+func (s *Conns) mostOpen() *connsOf { return s.most(func(o *connsOf) int { return len(o.open) }) }
+
 // cut closes a connection of a source that has not been used for the grace period: one without an
 // answered review rather than one with, and the longest unused. It reports whether there was one.
 // Callers hold mu.
 func (s *Conns) cut(from *connsOf, grace time.Duration) bool {
 	var first *Conn
 	for c := range from.open {
-		if c.busy || time.Since(c.since) < grace || s.isExempt(c) {
+		if c.busy || time.Since(c.since) < grace || s.isOwn(c) {
 			continue
 		}
 		if first == nil || c.answered != first.answered && first.answered || c.answered == first.answered && c.since.Before(first.since) {
@@ -145,10 +149,11 @@ func (s *Conns) cut(from *connsOf, grace time.Duration) bool {
 	return true
 }
 
-// SetOwn sets the local address of the server's own check, whose connection is never cut off.
+// SetOwn sets the local address of the server's own check. Its connection is never cut off, and
+// where clients need a certificate, its handshake fails as expected.
 func (s *Conns) SetOwn(address string) { s.own.Store(&address) }
 
-func (s *Conns) isExempt(c *Conn) bool {
+func (s *Conns) isOwn(c *Conn) bool {
 	own := s.own.Load()
 	return own != nil && c.RemoteAddr().String() == *own
 }
@@ -175,7 +180,7 @@ func (s *Conns) MakeRoom() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.dropWaiting() {
-		s.cut(s.most(func(o *connsOf) int { return len(o.open) }), 0)
+		s.cut(s.mostOpen(), 0)
 	}
 }
 
@@ -197,8 +202,8 @@ func (s *Conns) pressLater() {
 // first. Callers hold mu.
 func (s *Conns) openWaiting() {
 	for s.waiting > 0 {
-		next := s.most(func(o *connsOf) int { return min(len(o.waiting), 1) * (s.open + 1 - len(o.open)) })
-		if !s.room(next) {
+		next := s.next()
+		if next == nil {
 			return
 		}
 		c := next.waiting[0]
@@ -206,6 +211,19 @@ func (s *Conns) openWaiting() {
 		s.waiting--
 		s.begin(next, c)
 	}
+}
+
+// next returns a source with a waiting connection for which there is room, of those that have the
+// fewest open, or nil. Callers hold mu.
+func (s *Conns) next() *connsOf {
+	fewest := s.most(func(o *connsOf) int { return min(len(o.waiting), 1) * (s.open + 1 - len(o.open)) })
+	most := s.mostOpen()
+	for _, o := range s.sources {
+		if len(o.waiting) > 0 && len(o.open) == len(fewest.open) && s.room(o, most) {
+			return o
+		}
+	}
+	return nil
 }
 
 // SetBusy records that the client waits for the server, so the connection is not cut off.

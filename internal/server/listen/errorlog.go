@@ -9,7 +9,6 @@ import (
 	"log"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -20,7 +19,6 @@ type ErrorLog struct {
 	next   *log.Logger // nil: dropped
 	failed func(reason, text string)
 	now    func() time.Time
-	own    atomic.Pointer[string]
 
 	mu    sync.Mutex
 	quiet map[string]*silence // by reason of a failed handshake, or "accept"; empty: all other lines
@@ -64,10 +62,6 @@ func NewErrorLog(next *log.Logger, failed func(reason, text string)) *ErrorLog {
 // Logger returns the value for http.Server.ErrorLog.
 func (l *ErrorLog) Logger() *log.Logger { return log.New(l, "", 0) }
 
-// SetOwn sets the local address of the server's own check. Where clients need a certificate, its
-// handshakes fail as expected.
-func (l *ErrorLog) SetOwn(address string) { l.own.Store(&address) }
-
 // Write handles one line of a log.Logger.
 func (l *ErrorLog) Write(line []byte) (int, error) {
 	text := string(bytes.TrimRight(line, "\n"))
@@ -82,9 +76,6 @@ func (l *ErrorLog) acceptFailed(err error) {
 
 // handshakeFailed reports and logs a failed handshake.
 func (l *ErrorLog) handshakeFailed(client net.Addr, err error) {
-	if own := l.own.Load(); own != nil && client.String() == *own {
-		return
-	}
 	reason, text := handshakeReason(err), fmt.Sprintf("TLS handshake error from %s: %v", client, err)
 	l.failed(reason, text)
 	if reason != HandshakeClosed {

@@ -52,9 +52,6 @@ func TestErrorLog(t *testing.T) {
 	now = now.Add(handshakeInterval)
 	fail(2000, refused)
 	fail(2001, refused)
-	own := "10.0.0.1:7"
-	l.SetOwn(own)
-	fail(7, noTLS)
 	fail(77, noTLS)
 
 	want := []string{
