@@ -95,6 +95,24 @@ func (l *Ledger) refuseLargest() bool {
 	return largest != nil
 }
 
+// stalled reports whether large bodies wait for a turn while none of them has one and goes on: while
+// the heap is almost full, they would all wait until they are shed.
+func (l *Ledger) stalled() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waiting, running := 0, 0
+	for key, f := range l.flows {
+		if key.Large {
+			running += f.held.turns
+			waiting += len(f.queues[forTurn])
+			for _, s := range f.queues[forTurn] {
+				running -= s.turns
+			}
+		}
+	}
+	return waiting > 0 && running == 0
+}
+
 // setTight says whether large bodies are admitted.
 func (l *Ledger) setTight(tight bool) {
 	l.mu.Lock()

@@ -78,10 +78,8 @@ func (w *HeapWatch) look() {
 	case !tight:
 	case cycles > w.cycles:
 		w.cycles = cycles
-		if used > w.limit/100*giveUpFrom {
-			if !w.ledger.refuseLargest() {
-				w.cut() // the kernel may have answers that are not read
-			}
+		if (used > w.limit/100*giveUpFrom || w.ledger.stalled()) && !w.ledger.refuseLargest() {
+			w.cut() // the kernel may have answers that are not read
 		}
 	case time.Since(w.collected) > collectInterval: // what has ended since is not collected yet
 		w.collect()

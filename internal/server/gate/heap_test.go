@@ -50,3 +50,31 @@ func TestHeapWatch(t *testing.T) {
 		wantEmpty(t, l)
 	})
 }
+
+// While the heap is almost full, bodies that wait for their turn are given up until one gets it.
+func TestHeapWatchEndsAStall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := testLedger(0)
+		cycles, used := uint64(0), int64(80)
+		w := &HeapWatch{limit: 100, ledger: l, used: func() (int64, uint64) { cycles++; return used, cycles }}
+		first, second, small := come(t, l, 10, 10), come(t, l, 20, 20), ask(t, l, flowOf(1, false), 1)
+		if err := first.Convert(); err != nil {
+			t.Fatal(err)
+		}
+		w.look()
+		small.ask(amount{requests: 1, bytes: 1, turns: 1})
+		second.ask(amount{requests: 1, bytes: 20, turns: 1})
+		w.look()
+		wantGranted(t, "a small body", small)
+		wantStopped(t, "one that waits while another is converted", second, "")
+		first.ask(amount{requests: 1, bytes: 10, turns: 1, heavy: 1})
+		w.look()
+		wantShed(t, "the largest, when that waits as well", second.queued, ShedMemory, 0)
+		second.Release()
+		used = 70
+		w.look()
+		wantGranted(t, "the other", first.queued)
+		wantEmpty(t, l, first.queued, small)
+	})
+}
