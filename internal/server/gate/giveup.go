@@ -95,7 +95,7 @@ func (l *Ledger) refuseLargest() bool {
 	return largest != nil
 }
 
-// stalled reports whether large bodies wait for a turn while none of them has one and goes on: while
+// stalled reports whether large bodies wait for a turn, and none of them has one and goes on. While
 // the heap is almost full, they would all wait until they are shed.
 func (l *Ledger) stalled() bool {
 	l.mu.Lock()
