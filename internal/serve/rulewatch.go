@@ -299,8 +299,7 @@ func (w *ruleWatch) serve(ctx context.Context, set *ruleset.Set) error {
 	if _, err := w.swap(next); err != nil {
 		return err
 	}
-	w.logSkipped(set)
-	w.logWarnings(set)
+	w.logNotes(set)
 	if len(problems) > 0 {
 		w.failed(servedWithFindings, set, problems, StackOf(set.Panicked)...)
 		return nil
@@ -334,29 +333,26 @@ func (w *ruleWatch) problems(set *ruleset.Set) []finding.Finding {
 	return problems
 }
 
-// logSkipped logs once which files are skipped.
-func (w *ruleWatch) logSkipped(set *ruleset.Set) {
-	notes := ruleset.SkippedNotes(set.Passed)
-	passed := fmt.Sprint(notes)
-	if w.passed == passed {
-		return
-	}
-	if w.passed = passed; len(notes) > 0 {
+// logNotes logs once which files are skipped, and what the API server may refuse.
+func (w *ruleWatch) logNotes(set *ruleset.Set) {
+	if notes := ruleset.SkippedNotes(set.Passed); isNews(&w.passed, notes) {
 		w.logger.Warn("files in followed folders are skipped, put files there or take them out of the folder",
 			zap.Strings("files", textsOf(finding.Sort(notes))))
 	}
-}
-
-// logWarnings logs once what the API server may refuse.
-func (w *ruleWatch) logWarnings(set *ruleset.Set) {
 	warnings := slices.DeleteFunc(finding.Worst(set.Findings, finding.Warning), finding.Finding.IsError)
-	said := fmt.Sprint(warnings)
-	if w.warnings == said {
-		return
-	}
-	if w.warnings = said; len(warnings) > 0 {
+	if isNews(&w.warnings, warnings) {
 		w.logger.Warn("the API server may refuse what rules with warnings make", w.say(set, warnings))
 	}
+}
+
+// isNews reports whether there are findings, and others than last time.
+func isNews(last *string, findings []finding.Finding) bool {
+	text := fmt.Sprint(findings)
+	if *last == text {
+		return false
+	}
+	*last = text
+	return len(findings) > 0
 }
 
 // lack returns the reason why a set has no sound kind, or nil if it has one.

@@ -6,9 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"log"
-	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +14,6 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
-	"github.com/crdconvert/webhookd/internal/server/listen"
 )
 
 func check(name string, err error) server.Check {
@@ -172,41 +169,4 @@ func (l *lockedBuilder) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
-}
-
-// TestHandshakeFailuresDoNotFloodTheLog checks that a port scanner cannot fill the disk.
-func TestHandshakeFailuresDoNotFloodTheLog(t *testing.T) {
-	t.Parallel()
-	var logged lockedBuilder
-	var refused, others atomic.Int64
-	s := start(t, func(o *server.Options) {
-		o.ErrorLog = log.New(&logged, "", 0)
-		o.Hooks.HandshakeFailed = func(reason, _ string) {
-			if reason == listen.HandshakeRefusedByClient {
-				refused.Add(1)
-			} else {
-				others.Add(1)
-			}
-		}
-	})
-	begin := time.Now()
-	for range 50 {
-		d := tls.Dialer{Config: &tls.Config{ServerName: "x", MinVersion: tls.VersionTLS13}} // does not trust the certificate
-		if c, err := d.DialContext(t.Context(), "tcp", s.Addr().String()); err == nil {
-			c.Close()
-			t.Fatal("the handshake went well")
-		}
-	}
-	eventually(t, "all handshakes to be counted", func() bool { return refused.Load() == 50 })
-	d := net.Dialer{}
-	c, err := d.DialContext(t.Context(), "tcp", s.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
-	eventually(t, "a client that hangs up to be counted", func() bool { return others.Load() == 1 })
-	lines := slices.Collect(strings.Lines(logged.String()))
-	if most := 1 + int(time.Since(begin)/time.Minute); len(lines) == 0 || len(lines) > most {
-		t.Errorf("%d lines, want 1 to %d: %q", len(lines), most, lines)
-	}
 }
