@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log"
 	"math"
 	"net/http"
@@ -80,8 +79,9 @@ type Options struct {
 	ErrorLog *log.Logger
 }
 
-// Limits bounds what clients can make the server spend. Durations and sizes must be positive unless
-// the comment allows 0. Each comment ends with the configuration key, if there is one.
+// Limits bounds what clients can make the server spend. Durations and sizes must be positive, which
+// is not checked, unless the comment allows 0. Each comment ends with the configuration key, if
+// there is one.
 type Limits struct {
 	// IdleTimeout is how long a connection may wait for its next request. It must be longer than
 	// the 90 s after which kube-apiserver closes an idle connection: if both closed at once, a
@@ -129,7 +129,7 @@ type Check struct {
 	Check func(ctx context.Context) error
 }
 
-// complete sets the defaults and reports every invalid option.
+// complete sets the defaults and reports what is missing, and an invalid path.
 func (o *Options) complete() error {
 	if o.Path == "" {
 		o.Path = DefaultPath
@@ -146,8 +146,9 @@ func (o *Options) complete() error {
 	if o.Limits.InFlightBytes == 0 {
 		o.Limits.InFlightBytes = defaultInFlightBytes(debug.SetMemoryLimit(-1))
 	}
+	o.Limits.InFlightBytes = min(o.Limits.InFlightBytes, math.MaxInt64/100) // it is multiplied
 	o.Hooks.complete()
-	return errors.Join(o.validate(), o.Limits.validate())
+	return o.validate()
 }
 
 // leastConnections are enough for a few API servers, however little memory there is.
@@ -178,34 +179,8 @@ func (o *Options) validate() error {
 	require(o.embedded || o.TLS != nil, "no TLS configuration")
 	require(o.embedded || o.Listen != "", "listen: no address")
 	require(validPath(o.Path), "path: must start with a slash, hold no empty element, no query and none of {}*%, and not be the server's own")
-	require(o.DrainDelay >= 0, "drain-delay: must not be negative")
-	require(o.ShutdownTimeout > 0, "shutdown-timeout: must be positive")
 	for _, c := range o.Checks {
 		require(c.Name != "" && c.Check != nil, "a readiness check has no name or no function")
-	}
-	return errors.Join(errs...)
-}
-
-func (l *Limits) validate() error {
-	var errs []error
-	for _, v := range []struct {
-		key                string
-		value, least, most int64
-	}{
-		{"idle-timeout", int64(l.IdleTimeout), 1, math.MaxInt64},
-		{"request-timeout", int64(l.Timeout), 1, math.MaxInt64},
-		{"max-body", l.MaxBodyBytes, 1, math.MaxInt64},
-		{"max-in-flight-bytes", l.InFlightBytes, 1, math.MaxInt64 / 100},
-		{"requests in flight", int64(l.InFlightRequests), 0, math.MaxInt64},
-		{"wait for a share", int64(l.QueueWait), 0, math.MaxInt64},
-		{"age of connections", int64(l.ConnectionAge), 0, math.MaxInt64},
-	} {
-		switch {
-		case v.value < v.least:
-			errs = append(errs, fmt.Errorf("%s: must be at least %d", v.key, v.least))
-		case v.value > v.most:
-			errs = append(errs, fmt.Errorf("%s: must be at most %d", v.key, v.most))
-		}
 	}
 	return errors.Join(errs...)
 }

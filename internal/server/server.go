@@ -158,7 +158,8 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	}
 
-	webhook, admin := s.webhookServer(ctx), s.adminServer(ctx)
+	webhook := s.httpServer(ctx, s.webhook, s.opts.Limits.Timeout+writeGrace)
+	admin := s.httpServer(ctx, s.admin, adminWriteTimeout)
 	failures := make(chan error, 2)
 	var wg sync.WaitGroup
 	wg.Go(func() { failures <- served("listen", webhook.Serve(s.webhookListener)) })
@@ -201,12 +202,6 @@ func served(key string, err error) error {
 	return fmt.Errorf("%s: the listener failed: %w", key, err)
 }
 
-func (s *Server) webhookServer(ctx context.Context) *http.Server {
-	srv := s.httpServer(ctx, s.webhook)
-	srv.WriteTimeout = s.opts.Limits.Timeout + writeGrace
-	return srv
-}
-
 // adminConnections bounds the connections to the admin listener: from the kubelet, Prometheus, and
 // people who read a profile.
 const adminConnections = 64
@@ -214,21 +209,16 @@ const adminConnections = 64
 // adminWriteTimeout leaves room for a CPU profile of the usual 30 s.
 const adminWriteTimeout = 2 * time.Minute
 
-func (s *Server) adminServer(ctx context.Context) *http.Server {
-	srv := s.httpServer(ctx, s.admin)
-	srv.WriteTimeout = adminWriteTimeout
-	return srv
-}
-
-// httpServer returns what both servers have in common. HTTP/2 is off: kube-apiserver never uses it
+// httpServer returns one of the two servers. HTTP/2 is off: kube-apiserver never uses it
 // for a webhook, and its past vulnerabilities (CVE-2023-44487, CVE-2023-45288) do not apply.
-func (s *Server) httpServer(ctx context.Context, h http.Handler) *http.Server {
+func (s *Server) httpServer(ctx context.Context, h http.Handler, writeTimeout time.Duration) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Server{
 		Handler:                      h,
 		Protocols:                    protocols,
 		ReadHeaderTimeout:            listen.HeaderTime, // the connection sets the other read deadlines
+		WriteTimeout:                 writeTimeout,
 		MaxHeaderBytes:               maxHeaderBytes,
 		ConnContext:                  listen.Context,
 		ConnState:                    listen.State,

@@ -124,7 +124,7 @@ func TestSecondHelloTakesATurn(t *testing.T) {
 	t.Cleanup(func() { _ = c.Close() })
 	served, shaken := make(chan error, 1), make(chan error, 1)
 	go func() {
-		config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{selfSigned(t)}, CurvePreferences: []tls.CurveID{tls.CurveP384}}
+		config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{tlstest.NewCA(t, "server").Issue(t, tlstest.Leaf{}).TLS(t)}, CurvePreferences: []tls.CurveID{tls.CurveP384}}
 		served <- tls.Server(c, config).HandshakeContext(t.Context())
 	}()
 	late := &lateConn{Conn: far, before: func() {
@@ -146,11 +146,4 @@ func TestSecondHelloTakesATurn(t *testing.T) {
 	if err := errors.Join(<-shaken, <-served); err != nil || !client.ConnectionState().HelloRetryRequest {
 		t.Errorf("a second hello: %t, %v", client.ConnectionState().HelloRetryRequest, err)
 	}
-}
-
-// selfSigned returns a key pair.
-func selfSigned(t *testing.T) tls.Certificate {
-	t.Helper()
-	pair := tlstest.NewCA(t, "server").Issue(t, tlstest.Leaf{})
-	return tls.Certificate{Certificate: [][]byte{pair.Leaf.Raw}, PrivateKey: pair.Signer}
 }
