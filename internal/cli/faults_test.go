@@ -163,7 +163,7 @@ func TestRunningOutOfDescriptorsPasses(t *testing.T) {
 	const descriptors = "64"
 	log := &logBuffer{changed: make(chan struct{})}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -n "$0" && exec "$@"`, descriptors, //nolint:gosec // the program under test
-		path, "serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--header-timeout=30s")
+		path, "serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0")
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

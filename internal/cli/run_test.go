@@ -50,11 +50,11 @@ func TestErrorsAreReported(t *testing.T) {
 		{"no number", []string{"fuzz", "--objects", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},
 		{"no duration", []string{"fuzz", "--for", "1"}, nil, "", result{2, "", "webhookd: not a duration, write a number with a unit, such as 30s or 2m: --for \"1\"\n"}},
 		{"no boolean", []string{"convert", "--diff=maybe"}, nil, "", result{2, "", "webhookd: not a boolean, write true or false: --diff \"maybe\"\n"}},
-		{"no certificate", []string{"serve"}, nil, "", result{2, "", "webhookd: no certificate to serve with: set tls-dir to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)\n"}},
-		{"all problems of the configuration", []string{"serve", "--queue-wait=1h", "--self-signed"}, []string{"WEBHOOKD_LOG_LEVEL=loud"}, "", result{2, "", "" +
+		{"no certificate", []string{"serve"}, nil, "", result{2, "", "webhookd: tls-dir: no certificate to serve with: set it to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)\n"}},
+		{"all problems of the configuration", []string{"serve", "--drain-delay=1h", "--self-signed"}, []string{"WEBHOOKD_LOG_LEVEL=loud"}, "", result{2, "", "" +
 			"webhookd: log-level (env WEBHOOKD_LOG_LEVEL): not one of the choices: write debug, info, warn or error\n" +
-			"webhookd: queue-wait (flag --queue-wait): too large: write at most 10s\n"}},
-		{"no such configuration file", []string{"config", "--config", "nowhere.yaml"}, nil, "", result{2, "", "webhookd: config (flag --config): cannot be read: no such file or directory, write the file or leave config out: nowhere.yaml\n"}},
+			"webhookd: drain-delay (flag --drain-delay): too large: write at most 5m\n"}},
+		{"no such configuration file", []string{"config", "--config", "nowhere.yaml"}, nil, "", result{2, "", "webhookd: config (flag --config): nowhere.yaml: no such file or directory: write the file or leave config out\n"}},
 		{"unknown variable", []string{"config", "-o", "xml"}, []string{"WEBHOOKD_LISTN=:1"}, "", result{2, "", "" +
 			"webhookd: unknown environment variable WEBHOOKD_LISTN is ignored: did you mean WEBHOOKD_LISTEN?\n" +
 			"webhookd: unknown output format \"xml\": write text or yaml\n"}},

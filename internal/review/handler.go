@@ -187,7 +187,7 @@ func refuse(w http.ResponseWriter, err error) {
 		apistatus.Write(w, http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, err.Error())
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		apistatus.Write(w, http.StatusRequestTimeout, metav1.StatusReasonTimeout,
-			"body did not arrive in time, raise body-timeout or lower min-body-rate, or send fewer objects at once")
+			"body did not arrive in time, send it faster or fewer objects at once")
 	default:
 		apistatus.Write(w, http.StatusBadRequest, metav1.StatusReasonBadRequest,
 			"body ended early, send as much as Content-Length says")

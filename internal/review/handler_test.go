@@ -94,7 +94,7 @@ func TestHandlerRefuses(t *testing.T) {
 		"ends early":   {strings.NewReader(good[:100]), 200, 400, metav1.StatusReasonBadRequest, "body ended early, send as much as Content-Length says"},
 		"never starts": {strings.NewReader(""), 200, 400, metav1.StatusReasonBadRequest, "body ended early, send as much as Content-Length says"},
 		"reset":        {failing(errors.New("connection reset by 10.0.0.1")), -1, 400, metav1.StatusReasonBadRequest, "body ended early, send as much as Content-Length says"},
-		"too slow":     {failing(os.ErrDeadlineExceeded), 200, 408, metav1.StatusReasonTimeout, "body did not arrive in time, raise body-timeout or lower min-body-rate, or send fewer objects at once"},
+		"too slow":     {failing(os.ErrDeadlineExceeded), 200, 408, metav1.StatusReasonTimeout, "body did not arrive in time, send it faster or fewer objects at once"},
 		"too large": {
 			http.MaxBytesReader(nil, io.NopCloser(strings.NewReader(good)), 50), -1, 413, metav1.StatusReasonRequestEntityTooLarge,
 			"body is larger than 50 bytes, raise max-body or send fewer objects at once",

@@ -26,7 +26,6 @@ func openSource(ctx context.Context, c config.Config, hooks tlsreload.Hooks) (*c
 			Dir:          c.TLSDir,
 			ClientCAFile: c.ClientCAFile,
 			ClientNames:  c.ClientNames,
-			PollInterval: c.TLSPollInterval,
 			Hooks:        hooks,
 		})
 		return &certificateSource{Source: source}, err

@@ -20,7 +20,7 @@ import (
 func TestOutdatedCopiesOfCRDsAreLogged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
+	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds"), WaitForRules: true}
 	rules := map[string]string{"w.yaml": rulesettest.Conversion("Widget", "width"), "g.yaml": rulesettest.Conversion("Gadget", "width")}
 	crds := map[string]string{"w.yaml": rulesettest.CRD("Widget"), "g.yaml": rulesettest.CRD("Gadget")}
 	tlstest.WriteSecretDir(t, c.Rules, contents(rules))

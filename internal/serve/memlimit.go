@@ -81,7 +81,7 @@ func checkMemory(limit int64) error {
 	if limit == 0 || limit >= least {
 		return nil
 	}
-	return fmt.Errorf("memory limit of %d MiB is too low for these rules, which need at least %d MiB: raise the container's limit or memory-limit",
+	return fmt.Errorf("memory-limit: %d MiB is too low for these rules, which need at least %d MiB: raise it, or the container's limit",
 		limit>>20, least>>20+1)
 }
 

@@ -22,7 +22,7 @@ import (
 func TestAPanicOverNewRulesKeepsTheOldOnes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
+	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds"), WaitForRules: true}
 	good := map[string][]byte{"w.yaml": []byte(rulesettest.Conversion("Widget", "width"))}
 	tlstest.WriteSecretDir(t, c.Rules, good)
 	tlstest.WriteSecretDir(t, c.CRDs, map[string][]byte{"w.yaml": []byte(rulesettest.CRD("Widget"))})

@@ -16,7 +16,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/serve/config"
 	"github.com/crdconvert/webhookd/internal/serve/metrics"
-	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/gate"
+	"github.com/crdconvert/webhookd/internal/server/listen"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
@@ -146,10 +147,10 @@ func TestHooksReachTheLog(t *testing.T) {
 		c.WatchFailed(errors.New("no inotify"))
 		c.WatchRestored()
 		s := serverHooks(m, l)
-		s.Shed(server.ShedBytes)
+		s.Shed(gate.ShedBytes)
 		s.Rejected(404)
 		s.Panicked("string", []byte("stack"))
-		s.HandshakeFailed(server.HandshakeClosed, "TLS handshake error from 10.0.0.1:1: EOF")
+		s.HandshakeFailed(listen.HandshakeClosed, "TLS handshake error from 10.0.0.1:1: EOF")
 		s.Draining()
 	})
 	got := make([]string, 0, len(lines))

@@ -42,7 +42,7 @@ func TestServeRefusesWhatCheckRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := openRules(t.Context(), config.Config{Rules: rules, CRDs: crd}, exampleKinds(), zap.NewNop(), &ruleTally{}, nil)
+			w, err := openRules(t.Context(), config.Config{Rules: rules, CRDs: crd, WaitForRules: true}, exampleKinds(), zap.NewNop(), &ruleTally{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -99,7 +99,7 @@ func TestAReloadTakesSchemasAsAStartDoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
+			c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds"), WaitForRules: true}
 			tlstest.WriteSecretDir(t, c.Rules, contents(rules))
 			tlstest.WriteSecretDir(t, c.CRDs, contents(crds))
 			reloaded := opened(t, c)

@@ -72,8 +72,8 @@ type ruleCounts interface {
 	RulesServed(kinds int, digest string)
 }
 
-// openRules returns a watch with the registry for the files. It fails if they cannot be read, or if
-// ctx ends.
+// openRules returns a watch with the registry for the files. It fails if they cannot be read, if
+// they have errors and it shall not wait for better ones, or if ctx ends.
 func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts, printer findingsPrinter) (*ruleWatch, error) {
 	w := &ruleWatch{
 		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted, printer: printer,
@@ -93,6 +93,10 @@ func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, 
 	set, err := w.loaded(ctx, w.read[0], w.read[1])
 	if err != nil {
 		return nil, err
+	}
+	if problems := w.problems(&set); len(problems) > 0 && !c.WaitForRules {
+		w.failed(refusedAtStart, &set, problems, StackOf(set.Panicked)...)
+		return nil, fmt.Errorf("%s: the rules have errors: fix them, or set wait-for-rules to serve the kinds without any", w.rules)
 	}
 	if err := w.serve(ctx, &set); err != nil {
 		return nil, err
@@ -135,11 +139,11 @@ func (w *ruleWatch) digest() string { return w.current.Load().digest }
 func (w *ruleWatch) ready() error {
 	current := w.current.Load()
 	if current.lack == nil && len(current.registry.Kinds()) == 0 {
-		return errors.New("no converters are loaded, set rules and crds")
+		return errors.New("no converters are loaded: set rules and crds")
 	}
 	if current.partial && time.Since(w.opened) < rolloutPatience {
-		return fmt.Errorf("rules of some kinds have errors, the log and webhookd check say which; ready without those kinds %s after the start: %s",
-			rolloutPatience, w.rules)
+		return fmt.Errorf("%s: rules of some kinds have errors, which the log and webhookd check show; ready without those kinds %s after the start",
+			w.rules, rolloutPatience)
 	}
 	return current.lack
 }
@@ -295,8 +299,7 @@ func (w *ruleWatch) serve(ctx context.Context, set *ruleset.Set) error {
 	if _, err := w.swap(next); err != nil {
 		return err
 	}
-	w.logSkipped(set)
-	w.logWarnings(set)
+	w.logNotes(set)
 	if len(problems) > 0 {
 		w.failed(servedWithFindings, set, problems, StackOf(set.Panicked)...)
 		return nil
@@ -330,29 +333,26 @@ func (w *ruleWatch) problems(set *ruleset.Set) []finding.Finding {
 	return problems
 }
 
-// logSkipped logs once which files are skipped.
-func (w *ruleWatch) logSkipped(set *ruleset.Set) {
-	notes := ruleset.SkippedNotes(set.Passed)
-	passed := fmt.Sprint(notes)
-	if w.passed == passed {
-		return
-	}
-	if w.passed = passed; len(notes) > 0 {
+// logNotes logs once which files are skipped, and what the API server may refuse.
+func (w *ruleWatch) logNotes(set *ruleset.Set) {
+	if notes := ruleset.SkippedNotes(set.Passed); isNews(&w.passed, notes) {
 		w.logger.Warn("files in followed folders are skipped, put files there or take them out of the folder",
 			zap.Strings("files", textsOf(finding.Sort(notes))))
 	}
-}
-
-// logWarnings logs once what the API server may refuse.
-func (w *ruleWatch) logWarnings(set *ruleset.Set) {
 	warnings := slices.DeleteFunc(finding.Worst(set.Findings, finding.Warning), finding.Finding.IsError)
-	said := fmt.Sprint(warnings)
-	if w.warnings == said {
-		return
-	}
-	if w.warnings = said; len(warnings) > 0 {
+	if isNews(&w.warnings, warnings) {
 		w.logger.Warn("the API server may refuse what rules with warnings make", w.say(set, warnings))
 	}
+}
+
+// isNews reports whether there are findings, and others than last time.
+func isNews(last *string, findings []finding.Finding) bool {
+	text := fmt.Sprint(findings)
+	if *last == text {
+		return false
+	}
+	*last = text
+	return len(findings) > 0
 }
 
 // lack returns the reason why a set has no sound kind, or nil if it has one.
@@ -361,9 +361,9 @@ func (w *ruleWatch) lack(set *ruleset.Set) error {
 	case len(set.Sound()) > 0:
 		return nil
 	case len(set.Errors()) > 0:
-		return fmt.Errorf("none of the rules can be used, the log and webhookd check say why: %s", w.rules)
+		return fmt.Errorf("%s: none of the rules can be used: the log and webhookd check show why", w.rules)
 	}
-	return fmt.Errorf("no Conversion in any file, put some there, or unset rules to serve only what is compiled in: %s", w.rules)
+	return fmt.Errorf("%s: no Conversion in any file: put some there, or unset rules to serve only what is compiled in", w.rules)
 }
 
 // without returns the names of the kinds in before that are not in now.
@@ -378,6 +378,7 @@ func without(before, now []*converters.Kind) []string {
 }
 
 const (
+	refusedAtStart     = "rules have errors"
 	servedWithFindings = "rules have errors, only the kinds without any are served"
 	servedAsBefore     = "rules have errors with these CRDs, the kinds that were served are kept"
 	lastGoodKept       = "rules cannot be used, the last good ones are kept"

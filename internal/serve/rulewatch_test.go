@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	emptyRules   = "no Conversion in any file, put some there, or unset rules to serve only what is compiled in: RULES"
-	brokenRules  = "none of the rules can be used, the log and webhookd check say why: RULES"
-	partialRules = "rules of some kinds have errors, the log and webhookd check say which; ready without those kinds 5m0s after the start: RULES"
+	emptyRules   = "RULES: no Conversion in any file: put some there, or unset rules to serve only what is compiled in"
+	brokenRules  = "RULES: none of the rules can be used: the log and webhookd check show why"
+	partialRules = "RULES: rules of some kinds have errors, which the log and webhookd check show; ready without those kinds 5m0s after the start"
 
 	rulesKept     = "error: rules cannot be used, the last good ones are kept"
 	rulesAsTheyGo = "error: rules have errors, only the kinds without any are served"
@@ -120,7 +120,7 @@ func TestRuleWatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
+			c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds"), WaitForRules: true}
 			tlstest.WriteSecretDir(t, c.Rules, nil)
 			tlstest.WriteSecretDir(t, c.CRDs, map[string][]byte{"w.yaml": []byte(crd), "g.yaml": []byte(rulesettest.CRD("Gadget"))})
 			var tally ruleTally

@@ -18,7 +18,7 @@ import (
 func TestReplicasThatServeTheSameHaveTheSameDigest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
+	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds"), WaitForRules: true}
 	good := map[string][]byte{"w.yaml": []byte(rulesettest.Conversion("Widget", "width")), "g.yaml": []byte(rulesettest.Conversion("Gadget", "width"))}
 	bad := map[string][]byte{"w.yaml": good["w.yaml"], "g.yaml": []byte(strings.Replace(string(good["g.yaml"]), "spoke:", "spok:", 1))}
 	tlstest.WriteSecretDir(t, c.Rules, good)
@@ -56,7 +56,7 @@ func TestReplicasThatServeTheSameHaveTheSameDigest(t *testing.T) {
 func TestAnEditOfSharedRulesIsServed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
+	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds"), WaitForRules: true}
 	files := func(shared string) map[string][]byte {
 		return map[string][]byte{
 			"w.yaml": []byte(rulesettest.SharingConversion("Widget")), "g.yaml": []byte(rulesettest.Conversion("Gadget", "width")),

@@ -25,7 +25,7 @@ import (
 func TestNonRegularFilesAreSkipped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds")}
+	c := config.Config{Rules: filepath.Join(dir, "rules"), CRDs: filepath.Join(dir, "crds"), WaitForRules: true}
 	for name, text := range map[string]string{"rules/w.yaml": rulesettest.Conversion("Widget", "width"), "crds/w.yaml": rulesettest.CRD("Widget"), "crds/g.yaml": rulesettest.CRD("Gadget")} {
 		writeFile(t, filepath.Join(dir, name), text)
 	}

@@ -17,17 +17,10 @@ import (
 // serverOptions returns the server's options from the configuration.
 func serverOptions(c config.Config) server.Options {
 	limits := server.DefaultLimits()
-	limits.ReadHeaderTimeout = c.HeaderTimeout
-	limits.ReadTimeout = c.BodyTimeout
-	limits.MinBodyRate = int64(c.MinBodyRate)
-	limits.WriteGrace = c.WriteGrace
 	limits.IdleTimeout = c.IdleTimeout
-	limits.MaxHeaderBytes = int(c.MaxHeader)
 	limits.Timeout = c.RequestTimeout
 	limits.MaxBodyBytes = int64(c.MaxBody)
 	limits.InFlightBytes = int64(c.MaxInFlightBytes)
-	limits.QueueWait = c.QueueWait
-	limits.ConnectionAge = c.ConnectionAge
 	return server.Options{
 		Path:            c.Path,
 		Listen:          c.Listen,

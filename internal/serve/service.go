@@ -1,3 +1,7 @@
+// Package serve wires the server: configuration, log, metrics, certificates, rules and the
+// listeners. It follows the files that it was started with, and applies changes while it serves.
+// Settings are in config, files of rules in ruleset, what is counted in metrics. It never talks to
+// an API server. Read service.go first, then rulewatch.go.
 package serve
 
 import (

@@ -16,6 +16,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/review/apistatus"
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/gate"
 )
 
 // record collects what a hook is called with.
@@ -84,7 +85,7 @@ func TestOverload(t *testing.T) {
 	if little := post(t, client, s.url(), strings.NewReader(strings.Repeat(" ", 4<<10))); little.code != http.StatusOK {
 		t.Errorf("small: %d, want 200", little.code)
 	}
-	if diff := cmp.Diff([]string{server.ShedBytes}, sheds.get()); diff != "" {
+	if diff := cmp.Diff([]string{gate.ShedBytes}, sheds.get()); diff != "" {
 		t.Errorf("hook (-want +got):\n%s", diff)
 	}
 	release()
@@ -128,7 +129,7 @@ func TestTooManyRequests(t *testing.T) {
 	if got := get(t, client, strings.TrimSuffix(s.url(), server.DefaultPath)+"/readyz"); got.code != http.StatusOK {
 		t.Errorf("readiness is shed too: %d", got.code)
 	}
-	if diff := cmp.Diff([]string{server.ShedRequests}, sheds.get()); diff != "" {
+	if diff := cmp.Diff([]string{gate.ShedRequests}, sheds.get()); diff != "" {
 		t.Errorf("hook (-want +got):\n%s", diff)
 	}
 	release()
@@ -195,7 +196,7 @@ func TestChunkedBodyIsShed(t *testing.T) {
 		t.Errorf("code %d, want 429", got.code)
 	}
 	got.message(t)
-	if diff := cmp.Diff([]string{server.ShedBytes}, sheds.get()); diff != "" {
+	if diff := cmp.Diff([]string{gate.ShedBytes}, sheds.get()); diff != "" {
 		t.Errorf("hook Shed (-want +got):\n%s", diff)
 	}
 	if codes := rejects.get(); len(codes) != 0 {
@@ -231,6 +232,35 @@ func TestUnreadAnswerIsCounted(t *testing.T) {
 		c.receive(http.MethodPost)
 		synctest.Wait()
 		if got := s.Stats(); got.Bytes != 0 || got.Requests != 0 {
+			t.Errorf("in the end: %+v", got)
+		}
+	})
+}
+
+// TestClientThatLeavesHoldsNothing has clients leave while their review waits, or is converted.
+func TestClientThatLeavesHoldsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := startPiped(t, func(o *server.Options) {
+			o.Limits.InFlightRequests, o.Limits.QueueWait = 1, time.Minute
+			o.Webhook = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				<-r.Context().Done()
+			})
+		})
+		converted, waiting := s.raw(), s.raw()
+		converted.send(reviewHead + "\n{  }")
+		synctest.Wait()
+		waiting.send(reviewHead + "\n{  }")
+		synctest.Wait()
+		if got := s.Stats(); got.Requests != 2 || got.Waiting != 1 {
+			t.Errorf("%+v, want one that waits for the other", got)
+		}
+		for _, c := range []*rawConn{waiting, converted} {
+			_ = c.Close()
+		}
+		synctest.Wait()
+		if got := s.Stats(); got.Requests != 0 || got.Waiting != 0 || got.Bytes != 0 {
 			t.Errorf("in the end: %+v", got)
 		}
 	})

@@ -4,7 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strconv"
+	"strings"
+	"time"
+
+	"github.com/crdconvert/webhookd/internal/server/gate"
+	"github.com/crdconvert/webhookd/internal/server/listen"
 )
 
 // A call is one review in progress. All its state is one allocation.
@@ -14,75 +21,105 @@ type call struct {
 	request *http.Request
 	ctx     context.Context //nolint:containedctx // of the request, with its deadline
 	cancel  context.CancelFunc
-	share   share
+	share   gate.Share
 	body    body
-	corked  *[]byte // see cork.go
-	discard bool    // the rest of the body must be read and discarded
-	counted bool    // as shed
-	held    bool    // set by Hold; used only by the goroutine of the request
+	watched bool // it can be given up
+	corked  bool // see listen.Conn.Cork
+	discard bool // the rest of the body must be read and discarded
+	counted bool // as shed
+	held    bool // set by Hold; used only by the goroutine of the request
 }
 
 // newCall returns the call of an acceptable request. It has to be admitted, and ended.
 func (s *Server) newCall(a *answer, r *http.Request) *call {
 	c := &call{server: s, answer: a, request: r}
-	s.ledger.join(&c.share, flowKey{sourceOfRequest(r), r.ContentLength < 0 || r.ContentLength > smallBody})
 	deadline := a.arrived.Add(requestTime(r.URL.RawQuery, s.opts.Limits.Timeout))
-	c.ctx, c.cancel = context.WithDeadline(context.WithValue(r.Context(), callKey{}, c), deadline)
+	ctx, cancel := context.WithDeadline(context.WithValue(r.Context(), callKey{}, c), deadline)
+	c.ctx, c.cancel = ctx, cancel
+	s.ledger.Join(ctx, &c.share, gate.KeyOf(sourceOf(a, r), r.ContentLength))
 	return c
+}
+
+// sourceOf is for requests of another server's listener, too.
+func sourceOf(a *answer, r *http.Request) netip.Prefix {
+	if a.conn != nil {
+		return a.conn.Source
+	}
+	addr, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return gate.SourceOf(addr.Addr())
+}
+
+// answerMargin is how much earlier than its client the server gives up, so that the client gets an
+// answer and not a broken connection.
+const answerMargin = time.Second
+
+// requestTime returns how long a request may take: the lesser of `timeout=` in its query and most,
+// less a margin of a second or of half the time, whichever is less. It ignores a timeout that is
+// not a positive duration.
+func requestTime(query string, most time.Duration) time.Duration {
+	d := most
+	for part := range strings.SplitSeq(query, "&") {
+		if text, is := strings.CutPrefix(part, "timeout="); is {
+			text, _ = url.QueryUnescape(text)
+			if asked, err := time.ParseDuration(text); err == nil && asked > 0 {
+				d = min(asked, most)
+			}
+			break
+		}
+	}
+	return d - min(answerMargin, d/2)
 }
 
 // end releases what the call holds.
 func (c *call) end() {
 	if !c.held {
-		c.server.ledger.release(&c.share)
+		c.share.Release()
 	}
 	c.cancel()
 }
 
 // serve calls the webhook handler with a body that takes its share of memory as it arrives.
 func (c *call) serve() {
-	r := c.request
-	c.body = body{ReadCloser: r.Body, call: c, size: r.ContentLength}
+	r, conn := c.request, c.answer.conn
+	c.body = body{ReadCloser: r.Body, call: c, size: r.ContentLength, length: r.ContentLength}
 	if r.ContentLength < 0 {
 		c.body.ReadCloser, c.body.size = http.MaxBytesReader(c.answer.ResponseWriter, r.Body, c.server.maxBody), c.server.maxBody
 	}
-	c.body.pace = c.server.opts.Limits.pace(c, r)
+	c.body.pace()
 	c.answer.call = c
-	if conn := c.answer.conn; conn != nil && (r.ContentLength < 0 || r.ContentLength > minWatched || c.server.opts.Limits.InFlightRequests > 0) {
-		c.server.ledger.watch(&c.share, max(r.ContentLength, 0), c.answer.arrived, c.stop)
-		conn.watch(&c.share)
+	// A body that is reserved at once is not worth giving up.
+	if conn != nil && (r.ContentLength < 0 || r.ContentLength > firstBytes || c.server.opts.Limits.InFlightRequests > 0) {
+		c.watched = true
+		c.share.Watch(max(r.ContentLength, 0), c.answer.arrived, c.stop)
+		conn.Watch(&c.share)
 	}
 	inner := r.WithContext(c.ctx)
 	inner.Body = &c.body
 	defer c.served()
 	c.server.opts.Webhook.ServeHTTP(c.answer, inner)
-	if c.corked != nil {
+	if c.corked {
 		_ = http.NewResponseController(c.answer).Flush() // not after a panic, which gets another answer
 	}
-	if conn := c.answer.conn; conn != nil && !c.answer.failed {
-		conn.conns.setAnswered(conn)
+	if conn != nil && !c.answer.failed {
+		conn.SetAnswered()
 	}
 }
 
 // stop makes a stage of the call fail at once.
-func (c *call) stop(s stage) {
-	if s == converting {
+func (c *call) stop(s gate.Stage) {
+	if s == gate.Converting {
 		c.cancel()
 	} else {
-		c.answer.conn.interrupt(s == answering)
+		c.answer.conn.Interrupt(s == gate.Answering)
 	}
 }
 
 // arrived is called when the whole body has arrived. It waits for the turn to convert.
 func (c *call) arrived() error {
 	if conn := c.answer.conn; conn != nil {
-		conn.conns.setBusy(conn)
+		conn.SetBusy()
 	}
-	err := c.server.ledger.received(c.ctx, &c.share)
-	if err != nil {
-		return c.shed(err)
-	}
-	return nil
+	return c.shed(c.share.Convert())
 }
 
 // answers is called when the answer begins.
@@ -90,50 +127,44 @@ func (c *call) answers() {
 	if c.held {
 		return
 	}
-	size := c.share.bytes
+	size := c.share.Bytes()
 	if text := c.answer.Header()["Content-Length"]; len(text) == 1 {
 		if n, err := strconv.ParseInt(text[0], 10, 64); err == nil {
 			size = n
 		}
 	}
-	c.server.ledger.answers(&c.share, size)
-	if conn := c.answer.conn; conn != nil && size >= corkAbove && c.server.ledger.growNow(&c.share, corkSize) {
-		c.corked = c.server.corks.get()
-		conn.cork(c.corked)
+	c.share.Answer(size)
+	if conn := c.answer.conn; conn != nil && size >= listen.CorkAbove && c.share.ReserveNow(listen.CorkSize) {
+		c.corked = true
+		conn.Cork()
 	}
 }
 
 // served ends the answer, also after a panic.
 func (c *call) served() {
-	if c.corked != nil {
-		c.answer.conn.uncork()
-		c.server.corks.put(c.corked)
+	if c.corked {
+		c.answer.conn.Uncork()
 	}
-	if c.share.stop != nil {
-		c.answer.conn.watch(nil)
+	if c.watched {
+		c.answer.conn.Watch(nil)
 	}
 	if c.discard {
 		c.server.discardBody(c.answer, c.body.ReadCloser)
 	}
 }
 
-// grow enlarges the share to want.
-func (c *call) grow(want amount) error {
-	if err := c.server.ledger.grow(c.ctx, &c.share, want); err != nil {
-		return c.shed(err)
-	}
-	return nil
-}
-
-// shed returns the answer to a request with an error of the ledger, and counts it once.
+// shed returns the answer to a request with an error of its share, and counts it once.
 func (c *call) shed(err error) error {
-	over, ok := errors.AsType[overloadError](err)
+	if err == nil {
+		return nil
+	}
+	over, ok := errors.AsType[gate.OverloadError](err)
 	if !ok {
-		return overloadError(ShedBytes) // the client has gone
+		return gate.OverloadError(gate.ShedBytes) // the client has gone
 	}
 	if !c.counted {
 		c.counted = true
-		c.server.opts.Hooks.shed(string(over))
+		c.server.opts.Hooks.Shed(string(over))
 	}
 	return over
 }

@@ -30,7 +30,7 @@ func (s *Server) drain(failures <-chan error) error {
 
 func (s *Server) startDraining() {
 	if s.draining.CompareAndSwap(false, true) {
-		s.opts.Hooks.draining()
+		s.opts.Hooks.Draining()
 	}
 }
 
@@ -41,7 +41,7 @@ func (s *Server) shutdown(ctx context.Context, webhook, admin *http.Server) erro
 	s.startDraining()
 	err := s.finish(ctx, webhook)
 	if err != nil {
-		err = fmt.Errorf("requests still in progress after %s were cut: %w: shutdown-timeout", s.opts.ShutdownTimeout, err)
+		err = fmt.Errorf("shutdown-timeout: requests still in progress after %s were cut: %w", s.opts.ShutdownTimeout, err)
 	}
 	// Requests to the admin server may be cut off.
 	ctx, cancel := context.WithTimeout(ctx, adminShutdownTimeout)
@@ -52,13 +52,13 @@ func (s *Server) shutdown(ctx context.Context, webhook, admin *http.Server) erro
 
 // finish accepts the connections that the kernel completed before the listener closed, and gives
 // all requests ShutdownTimeout. It shuts net/http down only when no connection is left: see
-// idleState.
+// listen.Conns.
 func (s *Server) finish(ctx context.Context, webhook *http.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.ShutdownTimeout)
 	defer cancel()
-	s.webhookListener.retire()
+	s.webhookListener.Retire()
 	select {
-	case <-s.conns.end():
+	case <-s.conns.End():
 	case <-ctx.Done():
 	}
 	return closeServer(ctx, webhook)

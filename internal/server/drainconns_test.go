@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/listen"
 )
 
 // drained is the time from the signal to the close of the listener. Idle connections close then, or
@@ -57,7 +58,7 @@ func echoSlow(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if string(body) == "slow" {
 		select {
-		case <-time.After(2 * server.DefaultLimits().ReadHeaderTimeout):
+		case <-time.After(2 * listen.HeaderTime):
 		case <-r.Context().Done():
 			err = r.Context().Err()
 		}
@@ -97,12 +98,12 @@ func TestConnectionsAtShutdown(t *testing.T) {
 		"header that never ends": func(e *ending) {
 			e.until(drained - time.Millisecond)
 			e.used.send("POST /crdconvert HTTP/1.1\n")
-			e.closes(e.used, drained-time.Millisecond+server.DefaultLimits().ReadHeaderTimeout)
+			e.closes(e.used, drained-time.Millisecond+listen.HeaderTime)
 		},
 		"less than a header": func(e *ending) {
 			e.until(drained - time.Millisecond)
 			e.used.send("P")
-			e.closes(e.used, drained-time.Millisecond+server.DefaultLimits().ReadHeaderTimeout)
+			e.closes(e.used, drained-time.Millisecond+listen.HeaderTime)
 		},
 		"opened in the last moment": func(e *ending) {
 			e.until(drained - time.Millisecond)
@@ -136,7 +137,7 @@ func TestConnectionsAtShutdown(t *testing.T) {
 			if err != nil {
 				e.t.Fatal(err)
 			}
-			if _, err := c.Read(make([]byte, 1)); err == nil || time.Since(e.at) > drained-time.Second+server.DefaultLimits().ReadHeaderTimeout {
+			if _, err := c.Read(make([]byte, 1)); err == nil || time.Since(e.at) > drained-time.Second+listen.HeaderTime {
 				e.t.Errorf("closed %s after the signal: %v", time.Since(e.at), err)
 			}
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"time"
 )
 
 // WebhookListener lets a test break the socket of the webhook listener under a running server.
@@ -17,5 +18,8 @@ func AdminHandler(s *Server) http.Handler { return s.admin }
 
 // ListenOn has Run serve reviews on l in place of a socket.
 func ListenOn(s *Server, l net.Listener) {
-	s.listen = func(context.Context, string, string) (net.Listener, error) { return l, nil }
+	s.listenAt = func(context.Context, string, string) (net.Listener, error) { return l, nil }
 }
+
+// CheckEvery sets the interval of the self check.
+func CheckEvery(s *Server, d time.Duration) { s.self.interval = d }

@@ -28,7 +28,7 @@ func NewHandler(webhook http.Handler, limits Limits, hooks Hooks) (*Handler, err
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
 
 // Stats returns what is in progress now.
-func (h *Handler) Stats() Stats { return h.server.ledger.stats() }
+func (h *Handler) Stats() Stats { return h.server.Stats() }
 
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {

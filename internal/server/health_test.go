@@ -6,9 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"log"
-	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -136,12 +134,16 @@ func TestReadinessFollowsTheCertificate(t *testing.T) {
 	first, second := validPair(t), validPair(t)
 	served.Store(first)
 	expected.Store(first)
-	s := start(t, func(o *server.Options) {
+	made, err := server.New(options(t, func(o *server.Options) {
 		o.TLS.Certificates = nil
 		o.TLS.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return served.Load(), nil }
-		o.SelfCheckInterval = 20 * time.Millisecond
 		o.ExpectedCertificate = expected.Load
-	})
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.CheckEvery(made, 20*time.Millisecond)
+	s := run(t, made)
 	client := newClient(t)
 	ready := func() bool { return get(t, client, s.adminURL()+"/readyz").code == http.StatusOK }
 	eventually(t, "ready", ready)
@@ -167,41 +169,4 @@ func (l *lockedBuilder) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
-}
-
-// TestHandshakeFailuresDoNotFloodTheLog checks that a port scanner cannot fill the disk.
-func TestHandshakeFailuresDoNotFloodTheLog(t *testing.T) {
-	t.Parallel()
-	var logged lockedBuilder
-	var refused, others atomic.Int64
-	s := start(t, func(o *server.Options) {
-		o.ErrorLog = log.New(&logged, "", 0)
-		o.Hooks.HandshakeFailed = func(reason, _ string) {
-			if reason == server.HandshakeRefusedByClient {
-				refused.Add(1)
-			} else {
-				others.Add(1)
-			}
-		}
-	})
-	begin := time.Now()
-	for range 50 {
-		d := tls.Dialer{Config: &tls.Config{ServerName: "x", MinVersion: tls.VersionTLS13}} // does not trust the certificate
-		if c, err := d.DialContext(t.Context(), "tcp", s.Addr().String()); err == nil {
-			c.Close()
-			t.Fatal("the handshake went well")
-		}
-	}
-	eventually(t, "all handshakes to be counted", func() bool { return refused.Load() == 50 })
-	d := net.Dialer{}
-	c, err := d.DialContext(t.Context(), "tcp", s.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
-	eventually(t, "a client that hangs up to be counted", func() bool { return others.Load() == 1 })
-	lines := slices.Collect(strings.Lines(logged.String()))
-	if most := 1 + int(time.Since(begin)/time.Minute); len(lines) == 0 || len(lines) > most {
-		t.Errorf("%d lines, want 1 to %d: %q", len(lines), most, lines)
-	}
 }

@@ -3,16 +3,10 @@ package server_test
 import (
 	"bufio"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
 	"errors"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +20,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/review/apistatus"
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 // patience only ends a test that hangs. It is longer than any limit of the server.
@@ -59,27 +54,11 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// newPair makes a self-signed P-256 pair for 127.0.0.1, valid now unless the times say otherwise.
+// newPair makes a pair for 127.0.0.1.
 func newPair(t *testing.T, notBefore, notAfter time.Time) *tls.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()),
-		Subject:      pkix.Name{CommonName: "webhookd"},
-		NotBefore:    notBefore,
-		NotAfter:     notAfter,
-		DNSNames:     []string{"webhookd.test"},
-		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA:         true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	pair := tlstest.NewCA(t, "server").Issue(t, tlstest.Leaf{Hosts: []string{"127.0.0.1"}, NotBefore: notBefore, NotAfter: notAfter}).TLS(t)
+	return &pair
 }
 
 func validPair(t *testing.T) *tls.Certificate {

@@ -4,13 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log"
 	"math"
 	"net/http"
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/crdconvert/webhookd/internal/server/listen"
 )
 
 // Defaults of the Options, except the limits.
@@ -19,8 +20,6 @@ const (
 	DefaultPath = "/crdconvert"
 	// DefaultShutdownTimeout covers the longest request: its deadline is below 30 s.
 	DefaultShutdownTimeout = 30 * time.Second
-	// DefaultSelfCheckInterval is the time between two checks of the served certificate.
-	DefaultSelfCheckInterval = 5 * time.Second
 )
 
 // Options configures a [Server].
@@ -61,16 +60,14 @@ type Options struct {
 	// server dials itself and is ready only while it serves that certificate. A difference must be
 	// gone by the next call, or the server becomes unready. Nil: no such check.
 	ExpectedCertificate func() *tls.Certificate
-	// SelfCheckInterval is the time between two such dials. Default [DefaultSelfCheckInterval].
-	SelfCheckInterval time.Duration
 
 	// Metrics answers /metrics on the admin listener. Nil: 404.
 	Metrics http.Handler
 	// Pprof serves /debug/pprof on the admin listener, to clients on a loopback address only.
 	Pprof bool
 
-	// SocketMemory returns how many bytes of the memory limit the kernel uses for sockets. Nil:
-	// none.
+	// SocketMemory returns how many bytes of the memory limit the kernel has for sockets. Nil: they
+	// are not counted.
 	SocketMemory func() int64
 
 	// Hooks observe the server; see [Hooks].
@@ -82,32 +79,17 @@ type Options struct {
 	ErrorLog *log.Logger
 }
 
-// Limits bounds what clients can make the server spend. Durations and sizes must be positive unless
-// the comment allows 0. Each comment ends with the configuration key.
+// Limits bounds what clients can make the server spend. Durations and sizes must be positive, which
+// is not checked, unless the comment allows 0. Each comment ends with the configuration key, if
+// there is one.
 type Limits struct {
-	// ReadHeaderTimeout bounds the TLS handshake, and the request header from its first byte:
-	// header-timeout.
-	ReadHeaderTimeout time.Duration
-	// ReadTimeout bounds the arrival of a whole request, body included, except the time in which
-	// the body waits for its share of InFlightBytes: body-timeout.
-	ReadTimeout time.Duration
-	// MinBodyRate is the rate, in bytes per second, that a body must have reached from its sixth
-	// second on. A slower one would keep its share of InFlightBytes for ReadTimeout. 0: no minimum:
-	// min-body-rate.
-	MinBodyRate int64
-	// WriteGrace is the time after Timeout that a slow reader gets to take the answer: write-grace.
-	WriteGrace time.Duration
 	// IdleTimeout is how long a connection may wait for its next request. It must be longer than
 	// the 90 s after which kube-apiserver closes an idle connection: if both closed at once, a
 	// conversion would fail: idle-timeout.
 	IdleTimeout time.Duration
-	// MaxHeaderBytes bounds the request line and header: max-header.
-	MaxHeaderBytes int
-
 	// Timeout is the maximum and the default of `?timeout=`. The handler's deadline is a second
 	// earlier: request-timeout.
 	Timeout time.Duration
-
 	// MaxBodyBytes bounds one request body: max-body.
 	MaxBodyBytes int64
 	// InFlightBytes bounds the memory of all requests and connections together. 0: 60 % of
@@ -120,34 +102,21 @@ type Limits struct {
 	// until its deadline. Meanwhile slow bodies give way. 0: no wait, and no body gives way.
 	// kube-apiserver tries up to eleven times with a second in between, within 30 s in all. Only if
 	// all these waits fit into that time does its user read of the overload, and not "context
-	// deadline exceeded": queue-wait.
+	// deadline exceeded".
 	QueueWait time.Duration
-
-	// Connections bounds the open connections of the webhook listener. One more closes one of the
-	// source that has the most, or waits. 0: as many as fit into a third of InFlightBytes at 48 KiB
-	// each.
-	Connections int
 	// ConnectionAge is the age, plus or minus 20 %, at which a connection ends with its next
-	// answer, so that clients spread over new replicas. 0: never: connection-age.
+	// answer, so that clients spread over new replicas. 0: never.
 	ConnectionAge time.Duration
-	// KeepAlive is the interval of TCP keep-alive probes.
-	KeepAlive time.Duration
 }
 
 // DefaultLimits returns limits that suit kube-apiserver.
 func DefaultLimits() Limits {
 	return Limits{
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteGrace:        10 * time.Second,
-		IdleTimeout:       120 * time.Second,
-		MaxHeaderBytes:    32 << 10,
-		MinBodyRate:       1 << 10,
-		Timeout:           30 * time.Second,
-		MaxBodyBytes:      128 << 20,
-		QueueWait:         time.Second,
-		ConnectionAge:     10 * time.Minute,
-		KeepAlive:         15 * time.Second,
+		IdleTimeout:   120 * time.Second,
+		Timeout:       30 * time.Second,
+		MaxBodyBytes:  128 << 20,
+		QueueWait:     time.Second,
+		ConnectionAge: 10 * time.Minute,
 	}
 }
 
@@ -160,7 +129,7 @@ type Check struct {
 	Check func(ctx context.Context) error
 }
 
-// complete sets the defaults and reports every invalid option.
+// complete sets the defaults and reports what is missing, and an invalid path.
 func (o *Options) complete() error {
 	if o.Path == "" {
 		o.Path = DefaultPath
@@ -168,28 +137,28 @@ func (o *Options) complete() error {
 	if o.ShutdownTimeout == 0 {
 		o.ShutdownTimeout = DefaultShutdownTimeout
 	}
-	if o.SelfCheckInterval == 0 {
-		o.SelfCheckInterval = DefaultSelfCheckInterval
-	}
 	if o.Limits == (Limits{}) {
 		o.Limits = DefaultLimits()
+	}
+	if o.SocketMemory == nil {
+		o.SocketMemory = func() int64 { return 0 }
 	}
 	if o.Limits.InFlightBytes == 0 {
 		o.Limits.InFlightBytes = defaultInFlightBytes(debug.SetMemoryLimit(-1))
 	}
-	if o.Limits.Connections == 0 {
-		o.Limits.Connections = int(max(o.Limits.InFlightBytes/3/connBytes, leastConnections))
-	}
-	return errors.Join(o.validate(), o.Limits.validate())
+	o.Limits.InFlightBytes = min(o.Limits.InFlightBytes, math.MaxInt64/100) // it is multiplied
+	o.Hooks.complete()
+	return o.validate()
 }
 
-const (
-	// connBytes is the memory of an open connection, with a TLS record and the header of a request
-	// (TestR11 of test/oracle/faults).
-	connBytes = 48 << 10
-	// leastConnections are enough for a few API servers, however little memory there is.
-	leastConnections = 64
-)
+// leastConnections are enough for a few API servers, however little memory there is.
+const leastConnections = 64
+
+// connections returns how many connections of the webhook listener may be open: as many as fit into
+// a third of InFlightBytes. One more closes one of the source that has the most, or waits.
+func (l *Limits) connections() int {
+	return int(max(l.InFlightBytes/3/listen.ConnBytes, leastConnections))
+}
 
 // defaultInFlightBytes leaves 40 % of the memory limit to answers, converters and the runtime.
 func defaultInFlightBytes(memoryLimit int64) int64 {
@@ -206,47 +175,12 @@ func (o *Options) validate() error {
 			errs = append(errs, errors.New(problem))
 		}
 	}
-	require(o.Webhook != nil, "no webhook handler given")
-	require(o.embedded || o.TLS != nil, "no TLS configuration given")
-	require(o.embedded || o.Listen != "", "no address to listen on: listen")
-	require(validPath(o.Path), "webhook path must start with a slash, hold no empty element, no query "+
-		"and none of {}*%, and not be one of the server's own: path")
-	require(o.DrainDelay >= 0, "drain delay must not be negative: drain-delay")
-	require(o.ShutdownTimeout > 0, "shutdown timeout must be positive: shutdown-timeout")
-	require(o.SelfCheckInterval > 0, "self check interval must be positive")
+	require(o.Webhook != nil, "no webhook handler")
+	require(o.embedded || o.TLS != nil, "no TLS configuration")
+	require(o.embedded || o.Listen != "", "listen: no address")
+	require(validPath(o.Path), "path: must start with a slash, hold no empty element, no query and none of {}*%, and not be the server's own")
 	for _, c := range o.Checks {
-		require(c.Name != "" && c.Check != nil, "readiness check without a name or a function")
-	}
-	return errors.Join(errs...)
-}
-
-func (l *Limits) validate() error {
-	var errs []error
-	for _, v := range []struct {
-		key                string
-		value, least, most int64
-	}{
-		{"header-timeout", int64(l.ReadHeaderTimeout), 1, math.MaxInt64},
-		{"body-timeout", int64(l.ReadTimeout), 1, math.MaxInt64},
-		{"min-body-rate", l.MinBodyRate, 0, math.MaxInt64 / int64(time.Second)},
-		{"write-grace", int64(l.WriteGrace), 1, math.MaxInt64},
-		{"idle-timeout", int64(l.IdleTimeout), 1, math.MaxInt64},
-		{"max-header", int64(l.MaxHeaderBytes), 1, math.MaxInt64},
-		{"request-timeout", int64(l.Timeout), 1, math.MaxInt64},
-		{"max-body", l.MaxBodyBytes, 1, math.MaxInt64},
-		{"max-in-flight-bytes", l.InFlightBytes, 1, math.MaxInt64 / 100},
-		{"max-in-flight", int64(l.InFlightRequests), 0, math.MaxInt64},
-		{"queue-wait", int64(l.QueueWait), 0, math.MaxInt64},
-		{"connections", int64(l.Connections), 0, math.MaxInt32},
-		{"connection-age", int64(l.ConnectionAge), 0, math.MaxInt64},
-		{"tcp keep-alive", int64(l.KeepAlive), 1, math.MaxInt64},
-	} {
-		switch {
-		case v.value < v.least:
-			errs = append(errs, fmt.Errorf("limit must be at least %d: %s", v.least, v.key))
-		case v.value > v.most:
-			errs = append(errs, fmt.Errorf("limit must be at most %d: %s", v.most, v.key))
-		}
+		require(c.Name != "" && c.Check != nil, "a readiness check has no name or no function")
 	}
 	return errors.Join(errs...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/review/apistatus"
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/gate"
 )
 
 // Memory that a handler reserves counts against the in-flight budget until the request is answered,
@@ -24,7 +25,7 @@ func TestReserve(t *testing.T) {
 		rejected    []int
 	}{
 		"there is enough":          {0, 500 << 10, http.StatusOK, "", nil},
-		"others have it":           {500 << 10, 500 << 10, http.StatusTooManyRequests, server.ShedBytes, nil},
+		"others have it":           {500 << 10, 500 << 10, http.StatusTooManyRequests, gate.ShedBytes, nil},
 		"there never will be":      {0, 1000 << 10, http.StatusRequestEntityTooLarge, "", []int{http.StatusRequestEntityTooLarge}},
 		"a little next to a large": {500 << 10, 4 << 10, http.StatusOK, "", nil},
 	}

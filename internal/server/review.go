@@ -12,10 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/review/apistatus"
+	"github.com/crdconvert/webhookd/internal/server/gate"
 )
 
 const (
 	jsonType = "application/json"
+	// firstBytes is what is reserved before any of the body has arrived.
+	firstBytes = 4 << 10
 	// refusedBodyTime is how long the rest of a refused body is read.
 	refusedBodyTime = 3 * time.Second
 )
@@ -27,7 +30,8 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 	}
 	c := s.newCall(answerOf(w), r)
 	defer c.end()
-	if err := c.grow(amount{requests: 1, bytes: s.firstShare(r)}); err != nil {
+	if err := c.share.Admit(s.firstShare(r)); err != nil {
+		_ = c.shed(err)
 		s.shed(w, r)
 		return
 	}
@@ -37,9 +41,9 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 // firstShare returns the share of a request before any of its body has arrived.
 func (s *Server) firstShare(r *http.Request) int64 {
 	if r.ContentLength < 0 {
-		return min(minWatched, s.maxBody)
+		return min(firstBytes, s.maxBody)
 	}
-	return min(r.ContentLength, minWatched)
+	return min(r.ContentLength, firstBytes)
 }
 
 // acceptable refuses requests that can be refused without reading the body.
@@ -83,13 +87,13 @@ func (s *Server) tooLarge(n int64) string {
 			n, s.opts.Limits.MaxBodyBytes)
 	}
 	return fmt.Sprintf("request body of %d bytes is larger than webhookd's in-flight byte budget leaves for one request, "+
-		"which is %d bytes: give it more memory or raise max-in-flight-bytes", n, s.ledger.largest())
+		"which is %d bytes: give it more memory or raise max-in-flight-bytes", n, s.ledger.Largest())
 }
 
 // shed answers a request that was not admitted.
 func (s *Server) shed(w http.ResponseWriter, r *http.Request) {
 	early := answerEarly(w, r)
-	apistatus.WriteOverloaded(w, overloadError("").Error())
+	apistatus.WriteOverloaded(w, gate.OverloadError(gate.ShedBytes).Error())
 	if early {
 		s.discardBody(w, r.Body)
 	}

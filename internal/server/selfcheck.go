@@ -24,7 +24,7 @@ var (
 // (gatekeeper#1045, rook#10719, linkerd2#5888).
 type selfCheck struct {
 	expected func() *tls.Certificate
-	interval time.Duration
+	interval time.Duration          // between two looks
 	dialing  func(localAddr string) // called before each handshake
 
 	result atomic.Pointer[checkResult]
@@ -32,8 +32,8 @@ type selfCheck struct {
 
 type checkResult struct{ err error }
 
-func newSelfCheck(expected func() *tls.Certificate, interval time.Duration, dialing func(string)) *selfCheck {
-	c := &selfCheck{expected: expected, interval: interval, dialing: dialing}
+func newSelfCheck(expected func() *tls.Certificate, dialing func(string)) *selfCheck {
+	c := &selfCheck{expected: expected, interval: 5 * time.Second, dialing: dialing}
 	c.result.Store(&checkResult{errNotChecked})
 	return c
 }

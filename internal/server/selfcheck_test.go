@@ -32,7 +32,7 @@ func TestSelfCheckSchedule(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				c := newSelfCheck(nil, 5*time.Second, nil)
+				c := newSelfCheck(nil, nil)
 				if err := c.check(t.Context()); !errors.Is(err, errNotChecked) {
 					t.Errorf("before the first look: %v, want %v", err, errNotChecked)
 				}
@@ -48,7 +48,8 @@ func TestSelfCheckSchedule(t *testing.T) {
 					if got := c.check(ctx); !errors.Is(got, want) || (got == nil) != (want == nil) {
 						t.Errorf("after %d s: %v, want %v", second, got, want)
 					}
-					advance(time.Second)
+					<-time.After(time.Second)
+					synctest.Wait()
 				}
 				cancel()
 			})

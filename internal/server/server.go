@@ -1,5 +1,7 @@
 // Package server runs webhookd's two HTTP servers: the webhook listener, to which kube-apiserver
 // posts its ConversionReviews over TLS, and the admin listener with probes, metrics and profiles.
+// What requests share is in gate, connections are in listen, and neither knows this package. Read
+// server.go first, then review.go and call.go.
 //
 // It does not know reviews. It routes, limits, times and sheds requests, watches its own
 // certificate, and stops without failing a call. Every answer that it gives instead of a review is
@@ -16,17 +18,19 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/crdconvert/webhookd/internal/server/gate"
+	"github.com/crdconvert/webhookd/internal/server/listen"
 )
 
 // A Server serves the webhook and admin listeners. Make one with [New]. Its methods are safe for
 // concurrent use.
 type Server struct {
 	opts   Options
-	ledger *ledger
+	ledger *gate.Ledger
 	health *health
 	self   *selfCheck // nil: no such check
-	errors *errorLog
-	corks  corks
+	errors *listen.ErrorLog
 
 	maxBody int64 // the lesser of the body limit and the ledger's
 
@@ -36,28 +40,39 @@ type Server struct {
 	running   atomic.Bool
 	draining  atomic.Bool
 	listening chan struct{}
-	listen    func(ctx context.Context, network, address string) (net.Listener, error)
-	conns     *conns // of the webhook listener
+	listenAt  func(ctx context.Context, network, address string) (net.Listener, error)
+	conns     *listen.Conns // of the webhook listener
 	// Written before listening is closed.
-	webhookListener *listener
-	adminListener   *listener
+	webhookListener *listen.Listener
+	adminListener   *listen.Listener
 }
+
+const (
+	// maxHeaderBytes bounds the request line and header; kube-apiserver sends a handful of lines.
+	maxHeaderBytes = 32 << 10
+	// writeGrace is the time after Limits.Timeout that a slow reader gets to take the answer.
+	writeGrace = 10 * time.Second
+	// keepAlive is the interval of TCP keep-alive probes.
+	keepAlive = 15 * time.Second
+)
 
 // New returns a Server for [Server.Run], or an error that names every missing or invalid option.
 func New(opts Options) (*Server, error) {
 	if err := opts.complete(); err != nil {
 		return nil, err
 	}
-	open := newConns(opts.Limits.Connections, opts.Hooks.cutOff)
-	l := newLedger(&opts.Limits, func() int64 { return int64(open.count()) * connBytes })
+	limits := &opts.Limits
+	open := listen.NewConns(limits.connections(), opts.Hooks.CutOff)
+	ledger := gate.New(limits.InFlightBytes, limits.InFlightRequests, limits.QueueWait,
+		func() int64 { return int64(open.Count()) * listen.ConnBytes })
 	s := &Server{
 		opts:      opts,
 		conns:     open,
-		ledger:    l,
-		errors:    newErrorLog(opts.ErrorLog, &opts.Hooks),
-		maxBody:   min(opts.Limits.MaxBodyBytes, l.largest()),
+		ledger:    ledger,
+		errors:    listen.NewErrorLog(opts.ErrorLog, opts.Hooks.HandshakeFailed),
+		maxBody:   min(limits.MaxBodyBytes, ledger.Largest()),
 		listening: make(chan struct{}),
-		listen:    (&net.ListenConfig{KeepAlive: opts.Limits.KeepAlive}).Listen,
+		listenAt:  (&net.ListenConfig{KeepAlive: keepAlive}).Listen,
 	}
 	s.health = &health{checks: s.checks()}
 	s.webhook = s.webhookRoutes()
@@ -74,11 +89,7 @@ func (s *Server) checks() []Check {
 		return nil
 	}}}
 	if s.opts.ExpectedCertificate != nil {
-		s.self = newSelfCheck(s.opts.ExpectedCertificate, s.opts.SelfCheckInterval,
-			func(localAddr string) {
-				s.errors.own.Store(&localAddr)
-				s.conns.exempt.Store(&localAddr)
-			})
+		s.self = newSelfCheck(s.opts.ExpectedCertificate, s.conns.SetOwn)
 		checks = append(checks, Check{Name: "certificate", Check: s.self.check})
 	}
 	return append(checks, s.opts.Checks...)
@@ -87,11 +98,18 @@ func (s *Server) checks() []Check {
 // Handler returns the handler of the webhook listener.
 func (s *Server) Handler() http.Handler { return s.webhook }
 
+// Stats is a snapshot of what is in progress.
+type Stats struct {
+	gate.Use
+
+	// Connections is the number of open connections of the webhook listener, ConnectionsLimit its
+	// bound.
+	Connections, ConnectionsLimit int
+}
+
 // Stats returns what is in progress now.
 func (s *Server) Stats() Stats {
-	stats := s.ledger.stats()
-	stats.Connections, stats.ConnectionsLimit = s.conns.count(), s.opts.Limits.Connections
-	return stats
+	return Stats{s.ledger.Use(), s.conns.Count(), s.opts.Limits.connections()}
 }
 
 // Listening returns a channel that is closed once both listeners accept connections; never if Run
@@ -140,19 +158,20 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	}
 
-	webhook, admin := s.webhookServer(ctx), s.adminServer(ctx)
+	webhook := s.httpServer(ctx, s.webhook, s.opts.Limits.Timeout+writeGrace)
+	admin := s.httpServer(ctx, s.admin, adminWriteTimeout)
 	failures := make(chan error, 2)
 	var wg sync.WaitGroup
-	wg.Go(func() { failures <- served("webhook", "listen", webhook.Serve(s.webhookListener)) })
+	wg.Go(func() { failures <- served("listen", webhook.Serve(s.webhookListener)) })
 	if s.adminListener != nil {
-		wg.Go(func() { failures <- served("admin", "admin-listen", admin.Serve(s.adminListener)) })
+		wg.Go(func() { failures <- served("admin-listen", admin.Serve(s.adminListener)) })
 	}
 	checking, stopChecking := context.WithCancel(ctx)
 	defer stopChecking()
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
-	if w := newHeapWatch(s.ledger, s.conns, s.opts.SocketMemory); w != nil {
-		wg.Go(func() { w.run(watching) })
+	if w := gate.NewHeapWatch(s.ledger, s.conns.MakeRoom, s.opts.SocketMemory); w != nil {
+		wg.Go(func() { w.Run(watching) })
 	}
 	if s.self != nil {
 		addr := s.webhookListener.Addr()
@@ -176,17 +195,11 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // served wraps the error of a Serve call with the listener's key.
-func served(name, key string, err error) error {
+func served(key string, err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
-	return fmt.Errorf("%s listener failed: %w: %s", name, err, key)
-}
-
-func (s *Server) webhookServer(ctx context.Context) *http.Server {
-	srv := s.httpServer(ctx, s.webhook)
-	srv.WriteTimeout = s.opts.Limits.Timeout + s.opts.Limits.WriteGrace
-	return srv
+	return fmt.Errorf("%s: the listener failed: %w", key, err)
 }
 
 // adminConnections bounds the connections to the admin listener: from the kubelet, Prometheus, and
@@ -196,27 +209,21 @@ const adminConnections = 64
 // adminWriteTimeout leaves room for a CPU profile of the usual 30 s.
 const adminWriteTimeout = 2 * time.Minute
 
-func (s *Server) adminServer(ctx context.Context) *http.Server {
-	srv := s.httpServer(ctx, s.admin)
-	srv.WriteTimeout = adminWriteTimeout
-	return srv
-}
-
-// httpServer returns what both servers have in common. HTTP/2 is off: kube-apiserver never uses it
+// httpServer returns one of the two servers. HTTP/2 is off: kube-apiserver never uses it
 // for a webhook, and its past vulnerabilities (CVE-2023-44487, CVE-2023-45288) do not apply.
-func (s *Server) httpServer(ctx context.Context, h http.Handler) *http.Server {
-	l := &s.opts.Limits
+func (s *Server) httpServer(ctx context.Context, h http.Handler, writeTimeout time.Duration) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Server{
 		Handler:                      h,
 		Protocols:                    protocols,
-		ReadHeaderTimeout:            l.ReadHeaderTimeout, // conn sets the other read deadlines
-		MaxHeaderBytes:               l.MaxHeaderBytes,
-		ConnContext:                  withConn,
-		ConnState:                    connState,
+		ReadHeaderTimeout:            listen.HeaderTime, // the connection sets the other read deadlines
+		WriteTimeout:                 writeTimeout,
+		MaxHeaderBytes:               maxHeaderBytes,
+		ConnContext:                  listen.Context,
+		ConnState:                    listen.State,
 		DisableGeneralOptionsHandler: true, // it answers `OPTIONS *` with an empty 200
-		ErrorLog:                     s.errors.logger(),
+		ErrorLog:                     s.errors.Logger(),
 		// The end of ctx starts the drain; it must not end the requests in progress.
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
@@ -232,9 +239,10 @@ func (s *Server) bind(ctx context.Context) error {
 	}
 	if err = errors.Join(err, adminErr); err == nil {
 		ctx = context.WithoutCancel(ctx)
-		s.webhookListener = listen(ctx, webhook, s.opts.TLS, &s.opts.Limits, s.conns, s.errors)
+		times := listen.Times{Idle: s.opts.Limits.IdleTimeout, Age: s.opts.Limits.ConnectionAge}
+		s.webhookListener = listen.New(ctx, webhook, s.opts.TLS, times, s.conns, s.errors)
 		if admin != nil {
-			s.adminListener = listen(ctx, admin, nil, &s.opts.Limits, newConns(adminConnections, func(string) {}), s.errors)
+			s.adminListener = listen.New(ctx, admin, nil, times, listen.NewConns(adminConnections, func(string) {}), s.errors)
 		}
 		return nil
 	}
@@ -248,7 +256,7 @@ func (s *Server) bind(ctx context.Context) error {
 
 // open listens at the address of a key.
 func (s *Server) open(ctx context.Context, address, key string) (net.Listener, error) {
-	l, err := s.listen(ctx, "tcp", address)
+	l, err := s.listenAt(ctx, "tcp", address)
 	if err == nil {
 		return l, nil
 	}

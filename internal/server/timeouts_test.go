@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -13,48 +12,45 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/listen"
 )
 
 const reviewHead = "POST /crdconvert HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: 4\n"
 
-// TestSlowClients checks that a client that trickles is cut off in time (I04, I05), at its first
-// request and at a later one.
+// TestSlowClients checks that a header that trickles is cut off in time (I04), at the first request
+// and at a later one.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
-	l := server.DefaultLimits()
-	l.MinBodyRate, l.ReadTimeout = 0, 20*time.Second
 	for name, tt := range map[string]struct {
-		at   string // what is sent at once; the rest follows slowly
-		want time.Duration
+		at      string // what is sent at once; the rest follows slowly
+		earlier int    // requests
 	}{
-		"header":         {"", l.ReadHeaderTimeout},
-		"rest of header": {reviewHead + "X: ", l.ReadHeaderTimeout},
-		"body":           {strings.Replace(reviewHead, "4\n", "10000\n\n", 1), l.ReadTimeout},
-		"chunked body":   {strings.Replace(reviewHead, "Content-Length: 4\n", "Transfer-Encoding: chunked\n\n", 1) + "ffff\n", l.ReadTimeout},
+		"header":                  {"", 0},
+		"rest of header":          {reviewHead + "X: ", 0},
+		"later header":            {"", 1},
+		"rest of a later header ": {reviewHead + "X: ", 1},
 	} {
-		for _, earlier := range []int{0, 1} {
-			t.Run(fmt.Sprintf("%s, %d earlier requests", name, earlier), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					c := startPiped(t, func(o *server.Options) { o.Limits = l }).raw()
-					for range earlier {
-						c.send(reviewHead + "\n{  }")
-						c.receive(http.MethodPost)
-					}
-					began := time.Now()
-					c.send(tt.at)
-					c.trickle(strings.Repeat("0123456789", 1000), 10, 50*time.Millisecond)
-					_, _ = io.Copy(io.Discard, c.reader) // an answer may come first
-					if took := time.Since(began); took != tt.want {
-						t.Errorf("cut off after %s, want %s", took, tt.want)
-					}
-				})
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := startPiped(t, nil).raw()
+				for range tt.earlier {
+					c.send(reviewHead + "\n{  }")
+					c.receive(http.MethodPost)
+				}
+				began := time.Now()
+				c.send(tt.at)
+				c.trickle(strings.Repeat("0123456789", 1000), 10, 50*time.Millisecond)
+				_, _ = io.Copy(io.Discard, c.reader)
+				if took := time.Since(began); took != listen.HeaderTime {
+					t.Errorf("cut off after %s, want %s", took, listen.HeaderTime)
+				}
 			})
-		}
+		})
 	}
 }
 
-// TestSlowBody checks that a body below MinBodyRate fails after five seconds and the time that is
+// TestSlowBody checks that a body that is too slow fails after five seconds and the time that is
 // right for what came (I05), and that a faster one gets its time if that is enough for its size. A
 // converter may then take longer than the body could.
 func TestSlowBody(t *testing.T) {
@@ -65,18 +61,15 @@ func TestSlowBody(t *testing.T) {
 		code  int
 		took  time.Duration
 	}{
-		"slow for its size":     {150_000, 60 * time.Millisecond, http.StatusRequestTimeout, 5028 * time.Millisecond},
-		"too slow":              {10000, 200 * time.Millisecond, http.StatusRequestTimeout, 5130 * time.Millisecond},
-		"fast enough":           {1100, 60 * time.Millisecond, http.StatusOK, 109 * 60 * time.Millisecond},
+		"slow for its size":     {150_000, 60 * time.Millisecond, http.StatusRequestTimeout, 5085 * time.Millisecond},
+		"too slow":              {10000, 200 * time.Millisecond, http.StatusRequestTimeout, 5*time.Second + 270*time.Second/1024},
+		"fast enough":           {2000, 30 * time.Millisecond, http.StatusOK, 199 * 30 * time.Millisecond},
 		"then a slow converter": {50, 0, http.StatusOK, 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				c := startPiped(t, func(o *server.Options) {
-					o.Limits.MinBodyRate, o.Limits.ReadTimeout = 100, 10*time.Second
-					o.Webhook = slowForSmall(t, 20*time.Second)
-				}).raw()
+				c := startPiped(t, func(o *server.Options) { o.Webhook = slowForSmall(t, 20*time.Second) }).raw()
 				began := time.Now()
 				c.send(strings.Replace(reviewHead, "4\n", strconv.Itoa(tt.size)+"\n\n", 1))
 				c.trickle(strings.Repeat("0123456789", tt.size/10), 10, tt.every)
@@ -140,7 +133,7 @@ func TestFirstRequestMayComeLate(t *testing.T) {
 		"at once": func(c *rawConn) { c.send(reviewHead + "\n{  }") },
 		"in parts": func(c *rawConn) {
 			c.send(reviewHead)
-			c.silent(l.ReadHeaderTimeout - time.Second)
+			c.silent(listen.HeaderTime - time.Second)
 			c.send("\n{")
 			c.silent(5 * time.Second)
 			c.send("  }")
@@ -171,8 +164,8 @@ func TestFirstRequestMayComeLate(t *testing.T) {
 	})
 }
 
-// TestRequestTimeoutBoundsItsBody checks that a client with a short timeout does not get the whole
-// ReadTimeout for the body.
+// TestRequestTimeoutBoundsItsBody checks that a client with a short timeout does not get more time
+// for its body.
 func TestRequestTimeoutBoundsItsBody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -190,29 +183,22 @@ func TestRequestTimeoutBoundsItsBody(t *testing.T) {
 // length, which waits in the middle.
 func TestQueuedBodyIsNotSlow(t *testing.T) {
 	t.Parallel()
-	const waits, readTime = 7 * time.Second, 6 * time.Second
+	const waits, readTime = 7 * time.Second, 20 * time.Second
 	body := strings.Repeat("x", 100<<10) // more than the read of the header takes
 	sized := strings.Replace(reviewHead, "4\n", strconv.Itoa(len(body))+"\n\n", 1)
 	chunk := strings.Replace(reviewHead, "Content-Length: 4\n", "Transfer-Encoding: chunked\n\n", 1) +
-		strconv.FormatInt(100<<10, 16) + "\n" + body + "\n" // admitted with firstChunk
+		strconv.FormatInt(100<<10, 16) + "\n" + body + "\n"
 	for name, tt := range map[string]struct {
-		requests int   // InFlightRequests
-		rate     int64 // MinBodyRate
+		requests int // InFlightRequests
 		text     string
 		code     int
 		took     time.Duration
 	}{
-		"came at once":                     {1, 1 << 10, sized + body, http.StatusOK, waits},
-		"came at once, at any rate":        {1, 0, sized + body, http.StatusOK, waits},
-		"never comes":                      {1, 1 << 10, sized + body[1:], http.StatusRequestTimeout, waits + readTime},
-		"never comes, at any rate":         {1, 0, sized + body[1:], http.StatusRequestTimeout, waits + readTime},
-		"the client's time ends meanwhile": {1, 1 << 10, strings.Replace(sized, "rt ", "rt?timeout=3s ", 1) + body, http.StatusTooManyRequests, 2 * time.Second},
-
-		"chunks come when they may":              {2, 1 << 10, chunk + "0\n\n", http.StatusOK, waits},
-		"chunks come when they may, at any rate": {2, 0, chunk + "0\n\n", http.StatusOK, waits},
-		"a chunk never comes":                    {2, 1 << 10, chunk, http.StatusRequestTimeout, waits + readTime},
-		"a chunk never comes, at any rate":       {2, 0, chunk, http.StatusRequestTimeout, waits + readTime},
-		"chunks come too slowly":                 {2, 200 << 10, chunk, http.StatusRequestTimeout, waits + 5500*time.Millisecond},
+		"came at once":                     {1, sized + body, http.StatusOK, waits},
+		"never comes":                      {1, sized + body[1:], http.StatusRequestTimeout, waits + readTime},
+		"the client's time ends meanwhile": {1, strings.Replace(sized, "rt ", "rt?timeout=3s ", 1) + body, http.StatusTooManyRequests, 2 * time.Second},
+		"chunks come when they may":        {2, chunk + "0\n\n", http.StatusOK, waits},
+		"a chunk never comes":              {2, chunk, http.StatusRequestTimeout, 29 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -223,7 +209,6 @@ func TestQueuedBodyIsNotSlow(t *testing.T) {
 					o.Webhook, o.Hooks.Rejected = hold, rejects.add
 					tightLimits(&o.Limits)
 					o.Limits.InFlightRequests, o.Limits.QueueWait = tt.requests, time.Minute
-					o.Limits.ReadTimeout, o.Limits.MinBodyRate = readTime, tt.rate
 				})
 				client := pipeClient(t, func() *piped { return s })
 				var holding sync.WaitGroup
@@ -240,7 +225,7 @@ func TestQueuedBodyIsNotSlow(t *testing.T) {
 					release()
 				})
 				got := c.receive(http.MethodPost)
-				if took := time.Since(began); got.code != tt.code || took != tt.took {
+				if took := time.Since(began).Round(time.Millisecond); got.code != tt.code || took != tt.took {
 					t.Errorf("code %d after %s, want %d after %s", got.code, took, tt.code, tt.took)
 				}
 				if (len(rejects.get()) > 0) != (tt.code == http.StatusRequestTimeout) {
@@ -267,7 +252,7 @@ func TestStalledHandshake(t *testing.T) {
 				}
 				_, _ = c.Write([]byte{22, 3, 1}) // the start of a TLS record
 				_, _ = c.Read(make([]byte, 1))
-				if took := time.Since(began); took != server.DefaultLimits().ReadHeaderTimeout {
+				if took := time.Since(began); took != listen.HeaderTime {
 					t.Errorf("cut off after %s", took)
 				}
 			})

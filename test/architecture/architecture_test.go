@@ -43,6 +43,8 @@ func TestArrowsRunDown(t *testing.T) {
 		"laws/shrink",
 		"laws/hold",
 		"laws/compare laws/conformance laws/diagnosis",
+		"server/gate",
+		"server/listen",
 		"server",
 		"../conversion",
 		"serve/config serve/library serve/metrics",

@@ -66,7 +66,7 @@ func TestPodsRestartForTheConfigurationOnly(t *testing.T) {
 			t.Errorf("values %d change the Deployment:\n%s", i, got)
 		}
 	}
-	if deployment(with("config: {queue-wait: 2s}\n")) == base {
+	if deployment(with("config: {drain-delay: 20s}\n")) == base {
 		t.Error("another configuration leaves the pods as they are")
 	}
 }

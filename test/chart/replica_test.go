@@ -14,6 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/serve/metrics"
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/gate"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
@@ -29,7 +30,7 @@ func startReplica(t *testing.T, digest string) (*replica, string) {
 	r := &replica{metrics: metrics.New(metrics.Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1.26"})}
 	r.metrics.WatchLog(r.dropped.Load)
 	r.metrics.WatchServer(func() server.Stats {
-		return server.Stats{Requests: 1, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30, Connections: 1, ConnectionsLimit: 100}
+		return server.Stats{Use: gate.Use{Requests: 1, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30}, Connections: 1, ConnectionsLimit: 100}
 	})
 	r.metrics.WatchCRDs(func() map[string]bool { return map[string]bool{"Widget.shop.example.com": true} })
 	r.metrics.RulesServed(1, digest)

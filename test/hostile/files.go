@@ -128,7 +128,7 @@ func configurations() []FileCase {
 		configured("ten thousand lists in each other", "client-names: "+strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000), "client-names (file webhookd.yaml:1): not a list of names"),
 		configured("a key with a terminal escape", `"\e[2J": 1`+"\n", `unknown key "\x1b[2J"`),
 		configured("a size beyond int64", "max-body: 99999999999Ti\n", "max-body (file webhookd.yaml:1)"),
-		configured("a duration beyond int64", "queue-wait: 9999999999999h\n", "queue-wait (file webhookd.yaml:1)"),
+		configured("a duration beyond int64", "drain-delay: 9999999999999h\n", "drain-delay (file webhookd.yaml:1)"),
 		configured("a value with a line break", `log-level: "debug\nforged: 1"`+"\n", "log-level (file webhookd.yaml:1): not one of the choices"),
 		configured("a secret in the wrong place", "tls-min-version: "+Canary+"\n", "tls-min-version (file webhookd.yaml:1): not one of the choices"),
 		inEnvironment,

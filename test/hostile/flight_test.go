@@ -27,11 +27,11 @@ func (c *lateFlight) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHeaderThatComesWithTheHandshake: header-timeout bounds a header whose first bytes
+// TestHeaderThatComesWithTheHandshake: the time for a header bounds one whose first bytes
 // came along with the end of the handshake as it bounds any other.
 func TestHeaderThatComesWithTheHandshake(t *testing.T) {
 	t.Parallel()
-	p := start(t, "--header-timeout", "5s")
+	p := start(t)
 	raw := p.dialTCP(t)
 	flight := &lateFlight{Conn: raw}
 	c := tls.Client(flight, &tls.Config{RootCAs: p.ca.Pool(), ServerName: "localhost"})

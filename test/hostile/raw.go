@@ -242,7 +242,7 @@ func rawTimeouts() []RawCase {
 
 // SlowCases returns those of A8 whose requests never come to their end, so that their time does.
 func SlowCases() []RawCase {
-	late := turnedAway(http.StatusRequestTimeout, "Timeout", "body did not arrive in time, raise body-timeout").closed()
+	late := turnedAway(http.StatusRequestTimeout, "Timeout", "body did not arrive in time, send it faster").closed()
 	return []RawCase{
 		{"a header without an end", posted(rawLength()) + rawLine + rawHost, []Answer{done(), {Result: Nothing, Closed: true}}},
 		{"a request line without an end", posted(rawLength()) + "POST /crdc", append(ok(), badRequest("")...)},

@@ -28,11 +28,10 @@ func TestRawRequests(t *testing.T) {
 	p.judgeRaw(cases, verdicts, answers, first)
 }
 
-// TestSlowRequests does the same with requests that never end, all of which wait at once. Their
-// time is long enough for what comes before that.
+// TestSlowRequests does the same with requests that never end, all of which wait at once.
 func TestSlowRequests(t *testing.T) {
 	t.Parallel()
-	p := start(t, "--header-timeout", "5s", "--body-timeout", "5s", "--min-body-rate", "0")
+	p := start(t)
 	first := len(p.log(0))
 	cases := hostile.SlowCases()
 	before := p.counters(t)

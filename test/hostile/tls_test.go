@@ -21,7 +21,6 @@ import (
 // The ways in which the webhookd of a case is started.
 const (
 	byDefault = "by default"
-	impatient = "with --header-timeout 1s"
 	withTLS12 = "with --tls-min-version 1.2"
 	mutual    = "with a client CA"
 )
@@ -65,7 +64,6 @@ func TestTLS(t *testing.T) {
 	write(t, ca, string(clients.PEM))
 	servers := map[string]*tlsServer{
 		byDefault: {start(t), clients},
-		impatient: {start(t, "--header-timeout", "1s"), clients},
 		withTLS12: {start(t, "--tls-min-version", "1.2"), clients},
 		mutual:    {start(t, "--client-ca-file", ca, "--client-names", "front-proxy,proxy.example.com,spiffe://example.com/proxy"), clients},
 	}
@@ -275,8 +273,8 @@ func notTLS() []tlsCase {
 	return []tlsCase{
 		{name: "HTTP without TLS", server: byDefault, bytes: "POST /crdconvert HTTP/1.1\r\nHost: a\r\nX: " + hostile.Canary + "\r\n\r\n", answer: "HTTP/1.0 400 Bad Request"},
 		{name: "the preface of HTTP/2 without TLS", server: byDefault, bytes: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
-		{name: "half a hello", server: impatient, reason: "closed", bytes: hello + strings.Repeat("\x00", 100)},
-		{name: "one byte", server: impatient, reason: "closed", bytes: "\x16"},
+		{name: "half a hello", server: byDefault, reason: "closed", bytes: hello + strings.Repeat("\x00", 100)},
+		{name: "one byte", server: byDefault, reason: "closed", bytes: "\x16"},
 		{name: "a hello of SSL 2", server: byDefault, bytes: "\x80\x2e\x01\x00\x02\x00\x15\x00\x00\x00\x10" + strings.Repeat("\x01", 35), answer: alert},
 		{name: "a record longer than there may be", server: byDefault, bytes: "\x16\x03\x01\xff\xff" + strings.Repeat("\x01", 1000), answer: alert},
 		{name: "a message longer than there may be", server: byDefault, bytes: "\x16\x03\x01\x00\x04\x01\xff\xff\xff", answer: alert},

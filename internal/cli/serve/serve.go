@@ -35,8 +35,8 @@ certificates when their files change, or on SIGHUP.
 
 Every flag is also a key of the --config file and an environment variable, in capitals, with underscores and the prefix
 WEBHOOKD_: --tls-dir is tls-dir and WEBHOOKD_TLS_DIR. Flags override the environment, which overrides the file. A
-duration has a unit, such as 15s or 2m. A size is in bytes, such as 65536 or 128Mi. Flags that hardly anyone needs are not
-listed here: webhookd config prints all settings, with their defaults.
+duration has a unit, such as 15s or 2m. A size is in bytes, such as 65536 or 128Mi. webhookd config prints all
+settings in effect.
 
 With --self-signed the server makes a certificate in memory, for local use, and prints a curl command that posts a case next
 to the rules. Unless they are set, the addresses are on loopback, and the drain-delay is 0.`,

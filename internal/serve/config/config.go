@@ -24,29 +24,23 @@ type Config struct {
 
 	Rules string `mapstructure:"rules"` // file or folder of Conversion files; empty: compiled-in kinds only
 	CRDs  string `mapstructure:"crds"`  // file or folder of the CRDs that Rules are about
+	// WaitForRules says to start with rules that have errors.
+	WaitForRules bool `mapstructure:"wait-for-rules"`
 	// RulesTransition is how long other replicas may know only earlier rules; 0: not at all.
 	RulesTransition time.Duration `mapstructure:"rules-transition"`
 
-	TLSDir          string        `mapstructure:"tls-dir"`           // holds tls.crt and tls.key; empty with SelfSigned
-	SelfSigned      bool          `mapstructure:"self-signed"`       // make a pair in memory
-	TLSMinVersion   TLSVersion    `mapstructure:"tls-min-version"`   // lowest version offered
-	TLSPollInterval time.Duration `mapstructure:"tls-poll-interval"` // between two reads of TLSDir
-	ClientCAFile    string        `mapstructure:"client-ca-file"`    // PEM; empty: clients need no certificate
-	ClientNames     []string      `mapstructure:"client-names"`      // empty: any name that ClientCAFile vouches for
+	TLSDir        string     `mapstructure:"tls-dir"`         // holds tls.crt and tls.key; empty with SelfSigned
+	SelfSigned    bool       `mapstructure:"self-signed"`     // make a pair in memory
+	TLSMinVersion TLSVersion `mapstructure:"tls-min-version"` // lowest version offered
+	ClientCAFile  string     `mapstructure:"client-ca-file"`  // PEM; empty: clients need no certificate
+	ClientNames   []string   `mapstructure:"client-names"`    // empty: any name that ClientCAFile vouches for
 
-	MaxBody          Bytes         `mapstructure:"max-body"`            // of one request
-	MaxInFlightBytes Bytes         `mapstructure:"max-in-flight-bytes"` // 0: 60 % of the memory limit
-	QueueWait        time.Duration `mapstructure:"queue-wait"`          // for bytes to become free; then a 429
-	MemoryLimit      Bytes         `mapstructure:"memory-limit"`        // 0: from GOMEMLIMIT or the cgroup
+	MaxBody          Bytes `mapstructure:"max-body"`            // of one request
+	MaxInFlightBytes Bytes `mapstructure:"max-in-flight-bytes"` // 0: 60 % of the memory limit
+	MemoryLimit      Bytes `mapstructure:"memory-limit"`        // 0: from GOMEMLIMIT or the cgroup
 
 	RequestTimeout time.Duration `mapstructure:"request-timeout"` // upper bound of a request's own timeout
-	HeaderTimeout  time.Duration `mapstructure:"header-timeout"`  // http.Server.ReadHeaderTimeout
-	MaxHeader      Bytes         `mapstructure:"max-header"`      // http.Server.MaxHeaderBytes
-	BodyTimeout    time.Duration `mapstructure:"body-timeout"`    // for a whole body to arrive
-	MinBodyRate    Bytes         `mapstructure:"min-body-rate"`   // bytes a second; 0: none
-	WriteGrace     time.Duration `mapstructure:"write-grace"`     // to write the answer after RequestTimeout
 	IdleTimeout    time.Duration `mapstructure:"idle-timeout"`    // http.Server.IdleTimeout
-	ConnectionAge  time.Duration `mapstructure:"connection-age"`  // 0: connections live on
 
 	DrainDelay      time.Duration `mapstructure:"drain-delay"`      // from SIGTERM until the listener closes
 	ShutdownTimeout time.Duration `mapstructure:"shutdown-timeout"` // for requests that are still running then

@@ -35,7 +35,7 @@ func ReadFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxFile+1))
 }
 
-// unreadable rewrites an error of package os: the cause, what to do, the path.
+// unreadable rewrites an error of package os: the path, the cause, what to do.
 func unreadable(name string, err error) error {
 	failed, ok := errors.AsType[*fs.PathError](err)
 	if !ok {
@@ -48,7 +48,7 @@ func unreadable(name string, err error) error {
 	case errors.Is(failed, fs.ErrPermission):
 		remedy = "give webhookd the right to read it"
 	}
-	return fmt.Errorf("%w, %s: %s", failed.Err, remedy, name)
+	return fmt.Errorf("%s: %w: %s", name, failed.Err, remedy)
 }
 
 // fromFile reads the file called name, which origin named. Every key is bad if nothing of the file
@@ -62,7 +62,7 @@ func fromFile(name string, origin Origin, readFile func(string) ([]byte, error),
 	root := &yaml.Node{}
 	text, err := readFile(name)
 	if err != nil {
-		p.add(fileKey().Name, origin, fmt.Errorf("cannot be read: %w", unreadable(name, err)))
+		p.add(fileKey().Name, origin, unreadable(name, err))
 	} else if root, here.Line, err = parseYAML(text); err != nil {
 		p.add("", here, err)
 	}

@@ -16,7 +16,6 @@ func Flags(fs *pflag.FlagSet) {
 			continue
 		}
 		f := fs.VarPF(&flagText{arg: k.arg(), text: k.Default}, k.Name, "", k.usage())
-		f.Hidden = k.Rare
 		if k.Kind == Bool {
 			f.NoOptDefVal = "true"
 		}

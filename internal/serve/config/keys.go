@@ -24,7 +24,6 @@ type Key struct {
 	Zero    string   // what 0 means, where 0 is allowed below Min
 	Why     string   // the reason for Min and Max
 	Live    bool     // may change while running, see [Loaded.Reload]
-	Rare    bool     // not in --help
 }
 
 // Env returns the name of the environment variable.
@@ -39,7 +38,6 @@ func fileKey() Key {
 
 // Keys returns the table of settings, in the order of the reference.
 func Keys() []Key {
-	const patience = "kube-apiserver gives up after 30s"
 	return slices.Concat(
 		group("Addresses", Key{
 			Name: "listen", Kind: Address, Default: ":9443", Local: "127.0.0.1:9443",
@@ -58,6 +56,9 @@ func Keys() []Key {
 			Name: "crds", Kind: File, Arg: "path",
 			Usage: "file or folder of the CRDs of the rules; changes apply while running",
 		}, Key{
+			Name: "wait-for-rules", Kind: Bool, Default: "false",
+			Usage: "if rules have errors at the start, serve the kinds without any and wait for better rules, instead of ending",
+		}, Key{
 			// A local server has no other replicas.
 			Name: "rules-transition", Kind: Duration, Default: "10m", Local: "0s", Min: "1m", Max: "24h", Zero: "there are no other replicas",
 			Usage: "how long after a change of rules other replicas may know only the earlier ones, so that nothing is lost between them",
@@ -72,9 +73,6 @@ func Keys() []Key {
 			Name: "tls-min-version", Kind: Choice, Arg: "version", Default: TLS13.String(), Choices: []string{TLS13.String(), TLS12.String()},
 			Usage: "lowest TLS version; kube-apiserver uses 1.3",
 		}, Key{
-			Name: "tls-poll-interval", Rare: true, Kind: Duration, Default: "5s", Min: "1s", Max: "1h",
-			Usage: "how often tls-dir is read, although it is watched",
-		}, Key{
 			Name: "client-ca-file", Kind: File,
 			Usage: "PEM file of the CA of client certificates; only behind a proxy, as kube-apiserver presents none and would be refused",
 		}, Key{
@@ -86,41 +84,18 @@ func Keys() []Key {
 			Usage: "largest request body; a larger one is answered 413",
 		}, Key{
 			Name: "max-in-flight-bytes", Kind: Size, Default: "0", Min: "1Mi", Max: "1Ti", Zero: "60 % of GOMEMLIMIT",
-			Usage: "bytes of connections and request bodies at once; bodies that do not fit wait for queue-wait, then are answered 429",
-		}, Key{
-			// kube-apiserver asks up to eleven times, a second apart: 11 x 1s + 10 x 1s is
-			// within its 30s, 11 x 2s + 10 x 1s is not.
-			Name: "queue-wait", Rare: true, Kind: Duration, Default: "1s", Min: "0s", Max: "10s",
-			Usage: "how long a request waits for its share of max-in-flight-bytes, while slow bodies give way; above 1.5s kube-apiserver reports a timeout instead of the overload",
+			Usage: "bytes of connections and request bodies at once; bodies that do not fit wait for a second, then are answered 429",
 		}, Key{
 			Name: "memory-limit", Kind: Size, Default: "0", Min: "32Mi", Max: "16Ti", Zero: "GOMEMLIMIT, or the cgroup's limit less a reserve of 38Mi, but at least 10 and at most 25 % of that limit",
 			Usage: "memory that the Go runtime aims to stay below",
 		}),
 		group("Requests and connections", Key{
-			Name: "request-timeout", Kind: Duration, Default: "30s", Min: "2s", Max: "30s", Why: patience,
+			Name: "request-timeout", Kind: Duration, Default: "30s", Min: "2s", Max: "30s", Why: "kube-apiserver gives up after 30s",
 			Usage: "longest timeout of a request; the answer comes a second earlier",
-		}, Key{
-			Name: "header-timeout", Rare: true, Kind: Duration, Default: "5s", Min: "1s", Max: "30s",
-			Usage: "time for the header of a request to arrive",
-		}, Key{
-			Name: "max-header", Rare: true, Kind: Size, Default: "32Ki", Min: "4Ki", Max: "1Mi",
-			Usage: "largest header of a request",
-		}, Key{
-			Name: "body-timeout", Rare: true, Kind: Duration, Default: "30s", Min: "1s", Max: "30s", Why: patience,
-			Usage: "time for the body of a request to arrive",
-		}, Key{
-			Name: "min-body-rate", Rare: true, Kind: Size, Default: "1Ki", Min: "16", Max: "1Mi", Zero: "no minimum",
-			Usage: "bytes a second at which a body must arrive from its sixth second on; a large one must also be fast enough for half of body-timeout",
-		}, Key{
-			Name: "write-grace", Rare: true, Kind: Duration, Default: "10s", Min: "1s", Max: "1m",
-			Usage: "time after request-timeout for a slow client to read the answer",
 		}, Key{
 			Name: "idle-timeout", Kind: Duration, Default: "2m", Min: "91s", Max: "1h",
 			Why:   "kube-apiserver keeps an idle connection for 90s, and a request on one that closes is lost",
 			Usage: "how long an idle connection is kept",
-		}, Key{
-			Name: "connection-age", Rare: true, Kind: Duration, Default: "10m", Min: "1m", Max: "24h", Zero: "no limit",
-			Usage: "age, give or take a fifth, at which a connection is closed, so that load spreads over new replicas",
 		}),
 		group("Shutdown", Key{
 			// No load balancer sends requests to a local server.

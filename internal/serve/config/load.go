@@ -63,7 +63,7 @@ func (l Loaded) ForServe() error {
 	if l.Config.TLSDir != "" || l.Config.SelfSigned || l.bad["tls-dir"] || l.bad["self-signed"] {
 		return nil
 	}
-	return errors.New("no certificate to serve with: set tls-dir to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)")
+	return errors.New("tls-dir: no certificate to serve with: set it to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)")
 }
 
 // Reload reads the configuration file again and returns next: l with the new values of the keys

@@ -70,10 +70,10 @@ func TestProblems(t *testing.T) {
 			[]string{`listen (file webhookd.yaml:1): not a single value: write one address`},
 		},
 		"mapping, null and tag for a single value": {
-			in{file: "max-body: {mib: 1}\nqueue-wait:\npprof: !!str true\n"},
+			in{file: "max-body: {mib: 1}\ndrain-delay:\npprof: !!str true\n"},
 			[]string{
 				`max-body (file webhookd.yaml:1): not a single value: write one size`,
-				`queue-wait (file webhookd.yaml:2): not a single value: write one duration`,
+				`drain-delay (file webhookd.yaml:2): not a single value: write one duration`,
 				`pprof (file webhookd.yaml:3): not a single value: write one boolean`,
 			},
 		},
@@ -111,12 +111,12 @@ func TestProblems(t *testing.T) {
 		},
 		"file missing, by flag": {
 			in{args: []string{"--config=missing.yaml"}},
-			[]string{`config (flag --config): cannot be read: file does not exist, write the file or leave config out: missing.yaml`},
+			[]string{`config (flag --config): missing.yaml: file does not exist: write the file or leave config out`},
 		},
 		"file missing, by environment, with a bad value": {
 			in{env: []string{"WEBHOOKD_CONFIG=missing.yaml", "WEBHOOKD_LISTEN=9443"}},
 			[]string{
-				`config (env WEBHOOKD_CONFIG): cannot be read: file does not exist, write the file or leave config out: missing.yaml`,
+				`config (env WEBHOOKD_CONFIG): missing.yaml: file does not exist: write the file or leave config out`,
 				`listen (env WEBHOOKD_LISTEN): not an address: write HOST:PORT or :PORT with a port from 0 to 65535, such as 127.0.0.1:8080`,
 			},
 		},
@@ -124,7 +124,7 @@ func TestProblems(t *testing.T) {
 			in{
 				file: "listen: localhost\nmax-body: 128MB\nlog-level: verbose\nclient-names: ['']\n",
 				env:  []string{"WEBHOOKD_PPROF=on", "WEBHOOKD_CLIENT_CA_FILE=a\nb", `WEBHOOKD_CLIENT_NAMES="a`},
-				args: []string{"--queue-wait=2", "--path=crdconvert", "--tls-min-version=1.1"},
+				args: []string{"--drain-delay=2", "--path=crdconvert", "--tls-min-version=1.1"},
 			},
 			[]string{
 				`listen (file webhookd.yaml:1): not an address: write HOST:PORT or :PORT with a port from 0 to 65535, such as 127.0.0.1:8080`,
@@ -136,7 +136,7 @@ func TestProblems(t *testing.T) {
 				`pprof (env WEBHOOKD_PPROF): not a boolean: write true or false`,
 				`path (flag --path): not a plain URL path: write letters, digits and -._~ between slashes, such as /crdconvert`,
 				`tls-min-version (flag --tls-min-version): not one of the choices: write 1.3 or 1.2`,
-				`queue-wait (flag --queue-wait): not a duration: write a number with a unit, such as 15s or 2m`,
+				`drain-delay (flag --drain-delay): not a duration: write a number with a unit, such as 15s or 2m`,
 			},
 		},
 		"empty variables": {
@@ -192,10 +192,6 @@ func TestProblems(t *testing.T) {
 		"budget below one body": {
 			in{args: []string{"--max-in-flight-bytes=170Mi"}},
 			[]string{`max-in-flight-bytes (flag --max-in-flight-bytes): too small for one body of max-body (default), which may take three quarters of it: raise it, or lower max-body`},
-		},
-		"no time left": {
-			in{args: []string{"--request-timeout=2s", "--queue-wait=2s"}},
-			[]string{`queue-wait (flag --queue-wait): not below request-timeout (flag --request-timeout): write less, so that time is left to convert`},
 		},
 		"bad value that a flag overrides": {
 			in{file: "path: nowhere\n", args: []string{"--path=/here"}},
@@ -267,7 +263,7 @@ func TestListenersThatOverlap(t *testing.T) {
 
 func TestForServe(t *testing.T) {
 	t.Parallel()
-	const missing = `no certificate to serve with: set tls-dir to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)`
+	const missing = `tls-dir: no certificate to serve with: set it to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)`
 	tests := map[string]struct {
 		in   in
 		want string

@@ -51,7 +51,7 @@ func TestReload(t *testing.T) {
 		},
 		"missing file": {
 			in: in{file: first}, level: config.LogInfo,
-			err: "config (file webhookd.yaml): cannot be read: file does not exist, write the file or leave config out: webhookd.yaml",
+			err: "config (file webhookd.yaml): webhookd.yaml: file does not exist: write the file or leave config out",
 		},
 		"no file": {
 			in: in{}, file: "log-level: debug\n", level: config.LogInfo,

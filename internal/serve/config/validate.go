@@ -58,8 +58,6 @@ func (p *problems) validate(c Config) {
 		"too small for one body of %s, which may take three quarters of it: raise it, or lower max-body", "max-body")
 	p.demand(c.MemoryLimit == 0 || c.MaxInFlightBytes < c.MemoryLimit, "max-in-flight-bytes",
 		"not below %s: write 60 %% of that or less", "memory-limit")
-	p.demand(c.QueueWait < c.RequestTimeout, "queue-wait",
-		"not below %s: write less, so that time is left to convert", "request-timeout")
 }
 
 // overlap reports whether two listeners would want the same port of the same host. Port 0 is

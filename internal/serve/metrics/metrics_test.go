@@ -20,6 +20,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/serve/metrics"
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/gate"
+	"github.com/crdconvert/webhookd/internal/server/listen"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
@@ -41,7 +43,9 @@ func everything(t *testing.T) *metrics.Metrics {
 	t.Helper()
 	m := metrics.New(metrics.Build{Version: "v1.2.3", Revision: "abc", GoVersion: "go1.26"})
 	m.WatchLog(func() uint64 { return 7 })
-	m.WatchServer(func() server.Stats { return server.Stats{Requests: 3, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30} })
+	m.WatchServer(func() server.Stats {
+		return server.Stats{Use: gate.Use{Requests: 3, Waiting: 1, Bytes: 4096, BytesLimit: 1 << 30}}
+	})
 
 	m.WatchCRDs(func() map[string]bool {
 		return map[string]bool{"CronTab.example.com": true, "Database.example.com": false}
@@ -67,8 +71,8 @@ func everything(t *testing.T) *metrics.Metrics {
 	r.Stuck("CronTab.example.com", -1)
 
 	s := m.Server()
-	s.Shed(server.ShedBytes)
-	s.HandshakeFailed(server.HandshakeRefusedByClient, "TLS handshake error from 10.0.0.1:1: remote error: tls: bad certificate")
+	s.Shed(gate.ShedBytes)
+	s.HandshakeFailed(listen.HandshakeRefusedByClient, "TLS handshake error from 10.0.0.1:1: remote error: tls: bad certificate")
 	s.Rejected(http.StatusUnsupportedMediaType)
 	s.Panicked("string", nil)
 	s.Draining()

@@ -7,6 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/gate"
+	"github.com/crdconvert/webhookd/internal/server/listen"
 )
 
 // serverMetrics count what the listeners report.
@@ -33,16 +35,16 @@ func newServerMetrics() serverMetrics {
 		}),
 		draining: gauge("draining", "1 while the server shuts down."),
 	}
-	for _, reason := range server.ShedReasons() {
+	for _, reason := range gate.ShedReasons() {
 		m.shed.WithLabelValues(reason)
 	}
 	for _, code := range server.RejectedCodes() {
 		m.rejected.WithLabelValues(strconv.Itoa(code))
 	}
-	for _, state := range server.CutOffStates() {
+	for _, state := range listen.CutOffStates() {
 		m.cutOff.WithLabelValues(state)
 	}
-	for _, reason := range server.HandshakeReasons() {
+	for _, reason := range listen.HandshakeReasons() {
 		m.handshakes.WithLabelValues(reason)
 	}
 	return m

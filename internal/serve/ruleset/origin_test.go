@@ -19,14 +19,14 @@ func TestUnread(t *testing.T) {
 		failed("dir", syscall.ENOTDIR),
 		failed("dir/a.yaml", syscall.ENOENT),
 		errors.Join(failed("dir/b.yaml", syscall.EACCES), failed("dir/c.yaml", syscall.EIO)),
-		errors.New("file has more than 2 bytes, split it: dir/d.yaml"),
+		errors.New("dir/d.yaml: larger than 2 MiB: split it"),
 	))
 	want := `dir: cannot read rules: no such file or directory, name them
 dir: cannot read rules: not a directory, name them
 dir/a.yaml: cannot read rules: no such file or directory, fix the link or remove it
 dir/b.yaml: cannot read rules: permission denied, give webhookd the right to read it
 dir/c.yaml: cannot read rules: input/output error
-file has more than 2 bytes, split it: dir/d.yaml`
+dir/d.yaml: larger than 2 MiB: split it`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Error(diff)
 	}

@@ -55,7 +55,7 @@ func readPath(ctx context.Context, read Reader, path string) ([]File, error) {
 		}
 	}
 	if passed, is := errors.AsType[skippedError](err); is {
-		return nil, fmt.Errorf("cannot read it: %w, name a file or a folder that can be read: %s", passed, path)
+		return nil, fmt.Errorf("%s: cannot read it: %w: name a file or a folder that can be read", path, passed)
 	}
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func readFolder(ctx context.Context, read Reader, folder, name string) ([]File, 
 		}
 		files, problems = append(files, found...), append(problems, err)
 		if len(files) > maxRuleFiles {
-			return nil, fmt.Errorf("more than %d files in and below this folder, name the one with the rules: %s", maxRuleFiles, name)
+			return nil, fmt.Errorf("%s: more than %d files in and below this folder: name the one with the rules", name, maxRuleFiles)
 		}
 	}
 	return files, errors.Join(problems...)
@@ -138,7 +138,7 @@ func Renamed(err error, name string) error {
 func bounded(r io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxRuleFile+1))
 	if err == nil && len(text) > maxRuleFile {
-		err = fmt.Errorf("file has more than %d bytes, split it: %s", maxRuleFile, name)
+		err = fmt.Errorf("%s: larger than %d MiB: split it", name, maxRuleFile>>20)
 	}
 	return text, err
 }

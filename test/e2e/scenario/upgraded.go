@@ -3,6 +3,7 @@ package scenario
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,7 @@ func (u *upgrade) replace(t *testing.T, o webhook.Options) {
 func refusesNewerRules(t *testing.T, older webhook.Options, u *upgrade) {
 	t.Helper()
 	older.CA, older.Hosts = u.replicas.CA(), []string{ServiceHost, "127.0.0.1"}
+	older.Flags = slices.Concat(older.Flags, []string{"--wait-for-rules"})
 	w := webhook.Start(t, older)
 	w.AllowLog("rules have errors, only the kinds without any are served")
 	code, text := w.Ready(t)

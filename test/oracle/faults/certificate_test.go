@@ -33,7 +33,7 @@ func TestC1SwapUnderLoad(t *testing.T) {
 	t.Parallel()
 	swaps := scaled(200, 10000)
 	ca := tlstest.NewCA(t, "faults")
-	p := launch(t, ca, "--tls-poll-interval=1h")
+	p := launch(t, ca)
 	calls := start(t, alone(p), ca)
 	h := shakeHands(t, p, ca, 4, 400)
 	took := make([]time.Duration, swaps)
@@ -58,13 +58,12 @@ func TestC1SwapUnderLoad(t *testing.T) {
 }
 
 // TestC3EventsAreLost fills the kernel's queue of events while the process sleeps, so that the
-// event of the swap is lost. The poll is out of reach: it is the overflow itself that makes the
-// process look.
+// event of the swap is lost. The process looks when it hears of the overflow.
 func TestC3EventsAreLost(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "faults")
 	p := process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Flags: []string{"--tls-poll-interval=1h"}, Tolerated: []string{"cannot be watched"},
+		Binary: binary(t, "webhookd"), CA: ca, Tolerated: []string{"cannot be watched"},
 	})
 	h := shakeHands(t, p, ca, 1, 50)
 	h.More(5)

@@ -174,15 +174,25 @@ func TestR15TinyContainer(t *testing.T) {
 	kept := posterFrom(t, ownAddress, p.Addr, config)
 	l := load.Start(t, load.Options{Workers: 1, Rate: 50, Call: func(int, int) error { return kept.success(t.Context(), review(plain)) }})
 	l.More(20)
-	codes, took := together(t, posterFrom(t, crowdAddress, p.Addr, config), scaled(8, 16), review(grown(object, 600_000)[0]))
+	body, codes := review(grown(object, 600_000)[0]), map[int]int{}
+	given, began := 0.0, time.Now()
+	for round := 0; round == 0 || round < 5 && given == 0 && !*full; round++ {
+		more, _ := together(t, posterFrom(t, crowdAddress, p.Addr, config), scaled(8, 16), body)
+		for code, n := range more {
+			codes[code] += n
+		}
+		given = p.Scrape().Sum("webhookd_shed_total", `"memory"`)
+	}
 	l.NoFailures()
-	m := p.Scrape()
-	t.Logf("%s after %s, given up %.0f, peak %d MiB", codeCounts(codes), took, m.Sum("webhookd_shed_total", `"memory"`), p.PeakMemory()>>20)
+	t.Logf("%s after %s, given up %.0f, peak %d MiB", codeCounts(codes), time.Since(began), given, p.PeakMemory()>>20)
 	delete(codes, http.StatusOK)
 	delete(codes, http.StatusTooManyRequests)
 	delete(codes, http.StatusRequestEntityTooLarge)
 	if len(codes) > 0 || !p.Alive() { // a third of what the process takes are pages of its file, which the kernel can take back
 		t.Errorf("alive: %t; %s", p.Alive(), codeCounts(codes))
+	}
+	if given == 0 && !*full { // in a container, few enough get so far
+		t.Error("the heap was full, but no review is given up")
 	}
 }
 

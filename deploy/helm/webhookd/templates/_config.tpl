@@ -11,6 +11,7 @@ would print large ones as 1.34217728e+08.
 {{- if or .Values.rules .Values.rulesFrom -}}
 {{- $_ := set $config "rules" "/etc/webhookd/rules" -}}
 {{- $_ := set $config "crds" "/etc/webhookd/crds" -}}
+{{- $_ := set $config "wait-for-rules" true -}}
 {{- end -}}
 {{- range $key, $value := .Values.config -}}
 {{- if kindIs "float64" $value -}}

@@ -16,6 +16,9 @@ func (r *run) toList(e *plan.Elements, n *jsondoc.Node) {
 	list := r.trace.Add(e.Of)
 	text := append(make([]byte, 0, 2*len(n.Text())), '[')
 	for _, m := range all {
+		if r.stopped() {
+			return
+		}
 		switch is := r.traced(list, keep.Source{Name: m.name}, e.Program, m.value); {
 		case is && m.value.Kind() != jsondoc.Map:
 			list.Drop()
@@ -41,6 +44,9 @@ func (r *run) toMap(e *plan.Elements, n *jsondoc.Node) {
 	text := []byte{'{'}
 	last, seen, list := "", map[string]bool{}, r.trace.Add(e.Of)
 	for i, m := range r.entries(n) {
+		if r.stopped() {
+			return
+		}
 		key, ok := r.member(m.value, e.Key).Str()
 		if !ok || seen[key] || !r.traced(list, keep.Source{Index: i, Name: key}, e.Program, m.value) {
 			r.mayLose = true

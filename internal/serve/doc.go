@@ -1,3 +1,0 @@
-// Package serve wires the server: configuration, log, metrics, certificates, rules and the
-// listeners. It follows the files that it was started with, and applies changes while it serves.
-package serve

@@ -1,0 +1,331 @@
+package listen
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Conns are the open connections of a listener. There are at most limit of them, because each takes
+// memory that no request has reserved. Beyond that, a new one waits, unread, until there is room. A
+// source that has more connections than the new one's loses one for it at once. A source that has
+// the most itself loses one that has not been used for a while.
+type Conns struct {
+	limit  int                    // 0: none
+	cutOff func(state string)     // called for each connection that is closed for another
+	own    atomic.Pointer[string] // remote address of the server's own check
+	corks  sync.Pool              // see cork.go
+
+	mu      sync.Mutex
+	sources map[netip.Prefix]*connsOf
+	open    int
+	closing int // connections cut off but not closed yet
+	waiting int
+	pressed bool          // press is about to be called
+	none    chan struct{} // made by End, closed when no connection is left
+}
+
+// connsOf are the connections of a source.
+type connsOf struct {
+	open    map[*Conn]struct{}
+	waiting []*Conn // in order of arrival
+}
+
+// ConnBytes is the memory of an open connection, with a TLS record and the header of a request
+// (TestR11 of test/oracle/faults).
+const ConnBytes = 48 << 10
+
+const (
+	// connGrace is how long a connection is kept unused if its own source needs the room.
+	connGrace = 500 * time.Millisecond
+	// connPress is how often waiting connections look for room.
+	connPress = 50 * time.Millisecond
+	// waitingEach is how many connections may wait for each that may be open. One that waits takes
+	// a file descriptor and about 1 KB.
+	waitingEach = 4
+)
+
+// What the client of a connection that is cut off had done.
+const (
+	connWaiting = "waiting" // nothing was read of it
+	connFresh   = "fresh"   // it never had a review answered
+	connIdle    = "idle"    // it had
+)
+
+// CutOffStates returns the states of connections that are cut off.
+func CutOffStates() []string { return []string{connWaiting, connFresh, connIdle} }
+
+// NewConns returns Conns that call cutOff, with the state, for each connection that is closed for
+// another.
+func NewConns(limit int, cutOff func(state string)) *Conns {
+	return &Conns{limit: limit, cutOff: cutOff, sources: map[netip.Prefix]*connsOf{}}
+}
+
+// add counts c until it is removed, and calls c.start once there is room for it, which may be
+// never.
+func (s *Conns) add(c *Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := s.sources[c.Source]
+	if own == nil {
+		own = &connsOf{open: map[*Conn]struct{}{}}
+		s.sources[c.Source] = own
+	}
+	if s.room(own, s.mostOpen()) || s.isOwn(c) {
+		s.begin(own, c)
+		return
+	}
+	own.waiting = append(own.waiting, c)
+	if s.waiting++; s.waiting > waitingEach*s.limit {
+		s.dropWaiting()
+	}
+	s.pressLater()
+}
+
+// begin opens c. Callers hold mu.
+func (s *Conns) begin(own *connsOf, c *Conn) {
+	own.open[c] = struct{}{}
+	s.open++
+	c.counted, c.since = true, time.Now()
+	go c.start(c)
+}
+
+// room makes room for a connection of a source, and reports whether there is any. Most is the
+// source that has the most. Callers hold mu.
+func (s *Conns) room(own, most *connsOf) bool {
+	if s.limit == 0 || s.open < s.limit {
+		return true
+	}
+	if s.closing > s.limit/2 {
+		return false
+	}
+	if len(most.open) > len(own.open)+1 {
+		return s.cut(most, 0)
+	}
+	return s.cut(own, connGrace)
+}
+
+// most returns the source that has the most by count. Callers hold mu.
+func (s *Conns) most(count func(*connsOf) int) *connsOf {
+	most := &connsOf{}
+	for _, o := range s.sources {
+		if count(o) > count(most) {
+			most = o
+		}
+	}
+	return most
+}
+
+// mostOpen returns the source that has the most open connections. Callers hold mu.
+func (s *Conns) mostOpen() *connsOf { return s.most(func(o *connsOf) int { return len(o.open) }) }
+
+// cut closes a connection of a source that has not been used for the grace period: one without an
+// answered review rather than one with, and the longest unused. It reports whether there was one.
+// Callers hold mu.
+func (s *Conns) cut(from *connsOf, grace time.Duration) bool {
+	var first *Conn
+	for c := range from.open {
+		if c.busy || time.Since(c.since) < grace || s.isOwn(c) {
+			continue
+		}
+		if first == nil || c.answered != first.answered && first.answered || c.answered == first.answered && c.since.Before(first.since) {
+			first = c
+		}
+	}
+	if first == nil {
+		return false
+	}
+	delete(from.open, first)
+	s.open--
+	s.closing++
+	first.gone = true
+	if first.answered {
+		s.cutOff(connIdle)
+	} else {
+		s.cutOff(connFresh)
+	}
+	first.hangUp()
+	return true
+}
+
+// SetOwn sets the local address of the server's own check. Its connection is never cut off, and
+// where clients need a certificate, its handshake fails as expected.
+func (s *Conns) SetOwn(address string) { s.own.Store(&address) }
+
+func (s *Conns) isOwn(c *Conn) bool {
+	own := s.own.Load()
+	return own != nil && c.RemoteAddr().String() == *own
+}
+
+// dropWaiting closes the latest waiting connection of the source that has the most of them, and
+// reports whether there was one. Callers hold mu.
+func (s *Conns) dropWaiting() bool {
+	most := s.most(func(o *connsOf) int { return len(o.waiting) })
+	last := len(most.waiting) - 1
+	if last < 0 {
+		return false
+	}
+	c := most.waiting[last]
+	_ = c.Conn.Close()
+	most.waiting = most.waiting[:last]
+	s.waiting--
+	s.forget(c.Source)
+	s.cutOff(connWaiting)
+	return true
+}
+
+// MakeRoom closes a connection, because there is no file descriptor or no memory left.
+func (s *Conns) MakeRoom() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.dropWaiting() {
+		s.cut(s.mostOpen(), 0)
+	}
+}
+
+// pressLater looks for room again after some time, while any wait. Callers hold mu.
+func (s *Conns) pressLater() {
+	if s.waiting > 0 && !s.pressed {
+		s.pressed = true
+		time.AfterFunc(connPress, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.pressed = false
+			s.openWaiting()
+			s.pressLater()
+		})
+	}
+}
+
+// openWaiting opens waiting connections while there is room, those of the source with the fewest
+// first. Callers hold mu.
+func (s *Conns) openWaiting() {
+	for s.waiting > 0 {
+		next := s.next()
+		if next == nil {
+			return
+		}
+		c := next.waiting[0]
+		next.waiting = next.waiting[1:]
+		s.waiting--
+		s.begin(next, c)
+	}
+}
+
+// next returns a source with a waiting connection for which there is room, of those that have the
+// fewest open, or nil. Callers hold mu.
+func (s *Conns) next() *connsOf {
+	fewest := s.most(func(o *connsOf) int { return min(len(o.waiting), 1) * (s.open + 1 - len(o.open)) })
+	most := s.mostOpen()
+	for _, o := range s.sources {
+		if len(o.waiting) > 0 && len(o.open) == len(fewest.open) && s.room(o, most) {
+			return o
+		}
+	}
+	return nil
+}
+
+// SetBusy records that the client waits for the server, so the connection is not cut off.
+func (c *Conn) SetBusy() {
+	c.conns.mu.Lock()
+	defer c.conns.mu.Unlock()
+	c.busy = true
+}
+
+// SetAnswered records that the connection had a review answered.
+func (c *Conn) SetAnswered() {
+	c.conns.mu.Lock()
+	defer c.conns.mu.Unlock()
+	c.answered = true
+}
+
+// setUnused records that the server waits for the client of c.
+func (s *Conns) setUnused(c *Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.busy, c.since = false, time.Now()
+	s.openWaiting()
+}
+
+// hangUp closes the socket of a connection that is cut off. The goroutine that serves it then
+// closes the connection.
+func (c *Conn) hangUp() {
+	c.handshake.giveUp()
+	_ = c.Conn.Close()
+}
+
+// wasCutOff reports whether c was cut off.
+func (s *Conns) wasCutOff(c *Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.gone
+}
+
+func (s *Conns) remove(c *Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !c.counted {
+		return
+	}
+	c.counted = false
+	if c.gone {
+		s.closing--
+	} else {
+		delete(s.sources[c.Source].open, c)
+		s.open--
+	}
+	s.openWaiting()
+	s.forget(c.Source)
+	s.signalNone()
+}
+
+// forget removes a source without connections. Callers hold mu.
+func (s *Conns) forget(source netip.Prefix) {
+	if o := s.sources[source]; o != nil && len(o.open)+len(o.waiting) == 0 {
+		delete(s.sources, source)
+	}
+}
+
+// Count returns how many connections are open.
+func (s *Conns) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open + s.closing
+}
+
+// Connections are ended one by one. The server checks that a connection is idle and then closes it,
+// and loses a request that arrives in between. If all ended at once, each would wait for a
+// processor in between.
+const (
+	betweenEnds = time.Millisecond
+	allEnds     = time.Second // at most
+)
+
+// End ends every connection once it is idle, and returns a channel that is closed when none is
+// left. It may be called once, after [Listener.Retire].
+func (s *Conns) End() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = 0
+	s.openWaiting()
+	at, between := time.Now(), min(betweenEnds, allEnds/time.Duration(s.open+1))
+	for _, o := range s.sources {
+		for c := range o.open {
+			c.idle.closeWhenIdle(at)
+			at = at.Add(between)
+		}
+	}
+	none := make(chan struct{})
+	s.none = none
+	s.signalNone()
+	return none
+}
+
+// signalNone closes none if no connection is left. Callers hold mu.
+func (s *Conns) signalNone() {
+	if s.none != nil && s.open+s.closing == 0 {
+		close(s.none)
+		s.none = nil
+	}
+}

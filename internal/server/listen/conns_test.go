@@ -1,0 +1,199 @@
+package listen
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// pipeConn is a connection. Closing its socket also closes it for the server.
+type pipeConn struct {
+	net.Conn
+
+	source  byte
+	own     *Conn
+	started bool
+	closed  bool
+}
+
+// Close closes the connection as its serving goroutine would.
+func (c *pipeConn) Close() error {
+	if !c.closed {
+		c.closed = true
+		go func() { _ = c.own.Close() }()
+	}
+	return c.Conn.Close()
+}
+
+// RemoteAddr returns an address of the source.
+func (c *pipeConn) RemoteAddr() net.Addr {
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, c.source}), 1))
+}
+
+// opened adds a connection of a source.
+func opened(t *testing.T, s *Conns, source byte) *pipeConn {
+	t.Helper()
+	near, far := net.Pipe()
+	t.Cleanup(func() { _ = far.Close() })
+	c := &pipeConn{Conn: near, source: source}
+	c.own = newConn(c, Times{}, s, func(*Conn) { c.started = true })
+	s.add(c.own)
+	synctest.Wait()
+	return c
+}
+
+// several adds connections of a source.
+func several(t *testing.T, s *Conns, source byte, n int) []*pipeConn {
+	t.Helper()
+	all := make([]*pipeConn, n)
+	for i := range all {
+		all[i] = opened(t, s, source)
+		advance(time.Millisecond) // so that their order shows
+	}
+	return all
+}
+
+func countClosed(all []*pipeConn) (n int) {
+	for _, c := range all {
+		if c.closed {
+			n++
+		}
+	}
+	return n
+}
+
+// TestWhichConnectionMakesRoom checks which of a source goes, and what is reported.
+func TestWhichConnectionMakesRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var cut []string
+		s := NewConns(5, func(state string) { cut = append(cut, state) })
+		all := several(t, s, 1, 5)
+		idle, used, busy, fresh, later := all[0], all[1], all[2], all[3], all[4]
+		busy.own.SetBusy()
+		for _, c := range []*pipeConn{idle, used} {
+			c.own.SetAnswered()
+			advance(time.Second)
+			s.setUnused(c.own)
+		}
+		for i, gone := range []*pipeConn{fresh, later, idle, used} {
+			if next := opened(t, s, 2+byte(i)); !next.started || !gone.closed {
+				t.Errorf("step %d: started %t, the one to go is closed: %t", i, next.started, gone.closed)
+			}
+		}
+		if next := opened(t, s, 9); next.started || busy.closed {
+			t.Errorf("one that is converted is closed: %t; another is open: %t", busy.closed, next.started)
+		}
+		if diff := cmp.Diff([]string{connFresh, connFresh, connIdle, connIdle}, cut); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A source with few connections gets one at once, from the one with the most; a source that has the
+// most itself waits until one of its own has not been used for a while.
+func TestCrowdDoesNotKeepOthersOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewConns(10, func(string) {})
+		crowd := several(t, s, 1, 30)
+		if countClosed(crowd) > 0 || crowd[10].started || !crowd[9].started {
+			t.Fatalf("%d are closed before their time", countClosed(crowd))
+		}
+		others := several(t, s, 2, 6)
+		for i, c := range others {
+			if c.started != (i < 5) {
+				t.Errorf("connection %d of another source: open %t", i, c.started)
+			}
+		}
+		if n := countClosed(crowd); n != 5 {
+			t.Errorf("%d of the crowd are closed for others, want 5", n)
+		}
+		for _, c := range others {
+			c.own.SetAnswered()
+			c.own.SetBusy()
+		}
+		advance(connGrace + connPress)
+		if n := countClosed(crowd); n != 10 || !crowd[14].started || crowd[15].started {
+			t.Errorf("%d of the crowd are closed for its own, want 10", n)
+		}
+	})
+}
+
+// Those that wait are bounded, and go first when there are no file descriptors.
+func TestWaitingConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cut := map[string]int{}
+		s := NewConns(2, func(state string) { cut[state]++ })
+		crowd := several(t, s, 1, 2+2*waitingEach+3)
+		if n := countClosed(crowd); n != 3 || cut[connWaiting] != 3 {
+			t.Errorf("%d are closed, want 3", n)
+		}
+		for range 2*waitingEach + 2 {
+			s.MakeRoom()
+		}
+		synctest.Wait()
+		if n := countClosed(crowd); n != len(crowd) || cut[connFresh] != 2 {
+			t.Errorf("%d of %d are closed, %v", n, len(crowd), cut)
+		}
+		if s.Count() != 0 || len(s.sources) > 0 {
+			t.Errorf("%d are counted in the end, %d sources", s.Count(), len(s.sources))
+		}
+	})
+}
+
+// The server's own check is never cut off, and does not wait.
+func TestExemptConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewConns(1, func(string) {})
+		own := (&pipeConn{source: 1}).RemoteAddr().String()
+		s.SetOwn(own)
+		checks := several(t, s, 1, 2)
+		advance(time.Minute)
+		opened(t, s, 2)
+		s.MakeRoom()
+		s.MakeRoom()
+		if !checks[0].started || !checks[1].started || countClosed(checks) > 0 {
+			t.Errorf("open %t and %t; %d are closed", checks[0].started, checks[1].started, countClosed(checks))
+		}
+	})
+}
+
+func TestRoomReturnsWithTheConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewConns(4, func(state string) { t.Errorf("one is cut off: %s", state) })
+		for range 100 {
+			c := opened(t, s, 1)
+			_ = c.own.Close()
+			_ = c.own.Close()
+		}
+		if n := s.Count(); n != 0 {
+			t.Errorf("%d connections are counted, want none", n)
+		}
+	})
+}
+
+// At the end of a drain, connections that wait are served too.
+func TestWaitingConnectionsAreServedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewConns(1, func(string) {})
+		all := several(t, s, 1, 3)
+		none := s.End()
+		synctest.Wait()
+		for i, c := range all {
+			if !c.started {
+				t.Errorf("connection %d is not served", i)
+			}
+			_ = c.own.Close()
+		}
+		<-none
+	})
+}
