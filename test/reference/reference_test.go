@@ -1,0 +1,94 @@
+package reference_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crdconvert/webhookd/conversion/rules"
+)
+
+//nolint:gochecknoglobals // flags
+var (
+	steps = flag.Int("steps", 20000, "steps of all walks together")
+	seed  = flag.Uint64("seed", 1, "seed of the first walk")
+)
+
+// window converts "DAYS START" and both, as the example's own function does.
+func window() rules.Function {
+	return rules.Function{
+		ToHub: func(_ context.Context, in []json.RawMessage) ([]json.RawMessage, error) {
+			var s string
+			if in[0] == nil {
+				return make([]json.RawMessage, 2), nil
+			}
+			if err := json.Unmarshal(in[0], &s); err != nil {
+				return nil, err
+			}
+			days, start, ok := strings.Cut(s, " ")
+			if !ok {
+				return nil, fmt.Errorf("no start")
+			}
+			return []json.RawMessage{json.RawMessage(`"` + days + `"`), json.RawMessage(`"` + start + `"`)}, nil
+		},
+		ToSpoke: func(_ context.Context, in []json.RawMessage) ([]json.RawMessage, error) {
+			if in[0] == nil || in[1] == nil {
+				return make([]json.RawMessage, 1), nil
+			}
+			return []json.RawMessage{json.RawMessage(strings.TrimSuffix(string(in[0]), `"`) + " " + string(in[1][1:]))}, nil
+		},
+	}
+}
+
+// subjects returns the folders with rules and a CRD.
+func subjects(t *testing.T) map[string]*subject {
+	t.Helper()
+	out := map[string]*subject{}
+	for _, pattern := range []string{"examples/*", "testdata/kinds/*", "test/upstream/kinds/*"} {
+		files, err := filepath.Glob(filepath.Join("../..", pattern, "rules.yaml"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, file := range files {
+			dir := filepath.Dir(file)
+			var more [][]byte
+			if strings.Contains(dir, "openstack") {
+				more = append(more, read(t, "../../test/upstream/kinds/openstack.yaml"))
+			}
+			name := strings.TrimPrefix(dir, "../../")
+			s, err := newSubject(t.Context(), name, map[string]rules.Function{"example.com/window": window()},
+				read(t, filepath.Join(dir, "crd.yaml")), read(t, file), more...)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			out[name] = s
+		}
+	}
+	return out
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(file) //nolint:gosec // a file of the repository
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestWebhookdShowsWhatTheReferenceShows(t *testing.T) {
+	t.Parallel()
+	all := subjects(t)
+	for name, s := range all {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s.walk(t, *seed, *steps/len(all))
+		})
+	}
+}

@@ -1,0 +1,420 @@
+package reference
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Memory is what a version last said, beside what the other version showed of it.
+type memory struct {
+	said, shown map[string]any
+	back        map[string]any    // what the conversion back from shown gives
+	origins     map[string]string // from elements of back to those of shown
+	links       map[string]string // from elements of back to those of said
+}
+
+// A restoring gives back what a version last said where the other version shows the same.
+type restoring struct {
+	*pair
+	side    int // of the version that said it
+	memory  *memory
+	shown   map[string]any    // what the other version shows now
+	origins map[string]string // from elements of the conversion back to those of shown
+	result  map[string]string // from elements of the result to those of the conversion back
+}
+
+// A place holds what was said at it, what came back then, and what comes back now.
+type place struct {
+	at              path
+	schema          *Schema
+	said, then, now any
+	// Concrete paths in these, and in the result.
+	saidAt, thenAt, nowAt, resultAt string
+	chain                           []bound
+}
+
+// restore returns what users see of a version, and which elements of the conversion back are where in it.
+func (p *pair) restore(side int, m *memory, now map[string]any, origins map[string]string, shown map[string]any) (map[string]any, map[string]string) {
+	r := &restoring{p, side, m, shown, origins, map[string]string{}}
+	v := r.value(place{schema: p.schemas[side], said: m.said, then: m.back, now: now})
+	out, _ := object(v)
+	return out, r.result
+}
+
+func (r *restoring) same(p place) bool {
+	for _, u := range r.inputs(r.side, p.at) {
+		then := r.pair.value(1-r.side, r.memory.shown, u, p.chain, false)
+		if !equal(then, r.pair.value(1-r.side, r.shown, u, p.chain, true)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *restoring) leaf(p place) any {
+	for _, c := range r.claims[r.side][p.at.String()] {
+		if c.text.Drop != "" {
+			return p.now
+		}
+	}
+	if r.same(p) {
+		return p.said
+	}
+	return p.now
+}
+
+// whole reports whether a place is that of a rule that does more than move its value.
+func (r *restoring) whole(p place) bool {
+	for _, c := range r.claims[r.side][p.at.String()] {
+		if !c.moves() && !c.oneSided() {
+			return true
+		}
+	}
+	return p.schema != nil && p.schema.XMapType != nil && *p.schema.XMapType == "atomic"
+}
+
+func (r *restoring) value(p place) any {
+	if equal(p.said, p.then) {
+		if p.resultAt != p.nowAt {
+			r.result[p.resultAt] = p.nowAt
+		}
+		return p.now
+	}
+	if r.whole(p) {
+		return r.leaf(p)
+	}
+	said, isObject := object(p.said)
+	then, wasObject := object(p.then)
+	now, nowObject := object(p.now)
+	if (isObject || isAbsent(p.said)) && (wasObject || isAbsent(p.then)) && (nowObject || isAbsent(p.now)) {
+		if wasObject && !nowObject || isObject && len(said) == 0 && !nowObject {
+			if wasObject {
+				return p.now
+			}
+			return r.leaf(p)
+		}
+		out := r.object(p, said, then, now)
+		if len(out) == 0 && (!nowObject || isAbsent(p.said)) && !(nowObject && len(now) == 0 && !wasObject) {
+			return absent{}
+		}
+		return out
+	}
+	saidList, isList := list(p.said)
+	thenList, wasList := list(p.then)
+	nowList, nowIsList := list(p.now)
+	if isList && (wasList || isAbsent(p.then)) && (nowIsList || isAbsent(p.now)) && len(saidList)+len(thenList) > 0 {
+		out := r.list(p, saidList, thenList, nowList)
+		if len(out) == 0 && !nowIsList {
+			return absent{}
+		}
+		return out
+	}
+	return r.leaf(p)
+}
+
+func (r *restoring) object(p place, said, then, now map[string]any) map[string]any {
+	out, keys := map[string]any{}, map[string]bool{}
+	for _, m := range []map[string]any{said, then, now} {
+		for k := range m {
+			keys[k] = true
+		}
+	}
+	for k := range keys {
+		s := r.child(r.side, p.at, p.schema, k)
+		schema, _ := member(p.schema, k)
+		in := place{
+			at: p.at.with(s), schema: schema, said: get(said, k), then: get(then, k), now: get(now, k),
+			saidAt: p.saidAt + "/" + escape(k), thenAt: p.thenAt + "/" + escape(k), nowAt: p.nowAt + "/" + escape(k),
+			resultAt: p.resultAt + "/" + escape(k), chain: p.chain,
+		}
+		if s.kind == each {
+			in.chain = r.bind(in)
+		}
+		if v := r.value(in); !isAbsent(v) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+func (r *restoring) bind(p place) []bound {
+	var b bound
+	if !isAbsent(p.then) {
+		b.then = resolve(r.memory.origins, p.thenAt)
+	}
+	if !isAbsent(p.now) {
+		b.now = resolve(r.origins, p.nowAt)
+	}
+	return append(p.chain[:len(p.chain):len(p.chain)], b)
+}
+
+// list restores the elements of a list. Indexes of -1 are of elements that are not there.
+func (r *restoring) list(p place, said, then, now []any) []any {
+	thenOf, nowOf := none(len(said)), none(len(then))
+	saidOf, thenOfNow := none(len(then)), none(len(now))
+	for i := range then {
+		if j, ok := indexIn(p.saidAt, resolve(r.memory.links, fmt.Sprintf("%s/%d", p.thenAt, i))); ok && j < len(said) && thenOf[j] < 0 {
+			thenOf[j], saidOf[i] = i, j
+		}
+	}
+	keyed := r.match(p, then, now, nowOf)
+	for i, j := range nowOf {
+		if j >= 0 {
+			thenOfNow[j] = i
+		}
+	}
+	type item struct{ said, then, now int }
+	var seq []item
+	for j, i := range thenOfNow {
+		it := item{-1, i, j}
+		if i >= 0 {
+			it.said = saidOf[i]
+		}
+		seq = append(seq, it)
+	}
+	if sorted(thenOfNow) && keyed {
+		var spots []int
+		var known []item
+		for i, it := range seq {
+			if it.said >= 0 {
+				spots, known = append(spots, i), append(known, it)
+			}
+		}
+		sort.Slice(known, func(i, j int) bool { return known[i].said < known[j].said })
+		for i, spot := range spots {
+			seq[spot] = known[i]
+		}
+	}
+	for i := range said {
+		if thenOf[i] >= 0 {
+			continue
+		}
+		spot := 0
+		for j := i - 1; j >= 0 && spot == 0; j-- {
+			for k, it := range seq {
+				if it.said == j {
+					spot = k + 1
+				}
+			}
+		}
+		seq = append(seq[:spot:spot], append([]item{{i, -1, -1}}, seq[spot:]...)...)
+	}
+	var out []any
+	for _, it := range seq {
+		in := place{
+			schema: element(p.schema), said: pickIndex(said, it.said), then: pickIndex(then, it.then), now: pickIndex(now, it.now),
+			saidAt: fmt.Sprintf("%s/%d", p.saidAt, it.said), thenAt: fmt.Sprintf("%s/%d", p.thenAt, it.then),
+			nowAt: fmt.Sprintf("%s/%d", p.nowAt, it.now), resultAt: fmt.Sprintf("%s/%d", p.resultAt, len(out)),
+		}
+		v := in.now
+		if it.said >= 0 {
+			v = in.said
+		}
+		step := r.picked(r.side, p.at, v, max(it.said, it.now))
+		in.at, in.chain = p.at.with(step), p.chain
+		if step.kind == items {
+			in.chain = r.bind(place{then: in.then, now: in.now, thenAt: in.thenAt, nowAt: in.nowAt, chain: p.chain})
+		}
+		if it.now < 0 {
+			r.result[in.resultAt] = gone
+			if !r.same(in) {
+				continue
+			}
+			out = append(out, in.said)
+			continue
+		}
+		r.result[in.resultAt] = in.nowAt
+		if it.then < 0 {
+			out = append(out, in.now)
+		} else if v := r.value(in); !isAbsent(v) {
+			out = append(out, v)
+		}
+	}
+	if out == nil {
+		out = []any{}
+	}
+	return out
+}
+
+func none(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = -1
+	}
+	return out
+}
+
+func sorted(indexes []int) bool {
+	last := -1
+	for _, i := range indexes {
+		if i >= 0 && i < last {
+			return false
+		}
+		last = max(last, i)
+	}
+	return true
+}
+
+func pickIndex(l []any, i int) any {
+	if i < 0 {
+		return absent{}
+	}
+	return l[i]
+}
+
+func indexIn(list, at string) (int, bool) {
+	rest, ok := strings.CutPrefix(at, list+"/")
+	i, err := strconv.Atoi(rest)
+	return i, ok && err == nil
+}
+
+// match finds elements of what came back then in what comes back now, and reports whether by keys.
+func (r *restoring) match(p place, then, now []any, nowOf []int) bool {
+	if a, ok := r.keysOf(p, then); ok {
+		if b, ok := r.keysOf(p, now); ok {
+			for i, k := range a {
+				for j, l := range b {
+					if k == l {
+						nowOf[i] = j
+					}
+				}
+			}
+			return true
+		}
+	}
+	was, is := make([]any, len(then)), make([]any, len(now))
+	for i := range then {
+		was[i] = r.shownOf(r.memory.shown, r.memory.origins, p.thenAt, i, then[i])
+	}
+	for i := range now {
+		is[i] = r.shownOf(r.shown, r.origins, p.nowAt, i, now[i])
+	}
+	align(was, is, nowOf)
+	return false
+}
+
+func (r *restoring) shownOf(shown map[string]any, origins map[string]string, list string, i int, otherwise any) any {
+	if from := resolve(origins, fmt.Sprintf("%s/%d", list, i)); from != "" {
+		if v := at(shown, from); !isAbsent(v) {
+			return v
+		}
+	}
+	return otherwise
+}
+
+// keysOf returns the keys of a list's elements, if it has keys, and they identify.
+func (r *restoring) keysOf(p place, elems []any) ([]string, bool) {
+	names := []string{}
+	if key, ok := r.keys[r.side][p.at.String()]; ok {
+		names = []string{key}
+	} else if p.schema != nil && p.schema.XListType != nil && *p.schema.XListType == "map" {
+		names = p.schema.XListMapKeys
+	}
+	if len(names) == 0 {
+		return nil, false
+	}
+	var keys []string
+	seen := map[string]bool{}
+	for _, e := range elems {
+		m, _ := object(e)
+		k := keyText(m, names, p.schema)
+		if k == "" || seen[k] {
+			return nil, false
+		}
+		seen[k] = true
+		keys = append(keys, k)
+	}
+	return keys, true
+}
+
+// align matches elements without keys: equal ones in order, and between these those that are alike.
+func align(was, is []any, nowOf []int) {
+	n, m := len(was), len(is)
+	best := make([][]int, n+1)
+	for i := range best {
+		best[i] = make([]int, m+1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			if best[i][j] = max(best[i+1][j], best[i][j+1]); equal(was[i], is[j]) {
+				best[i][j] = max(best[i][j], best[i+1][j+1]+1)
+			}
+		}
+	}
+	if n == m {
+		same := 0
+		for i := range was {
+			if equal(was[i], is[i]) {
+				same++
+			}
+		}
+		if same >= best[0][0] {
+			for i := range was {
+				if alike(was[i], is[i]) {
+					nowOf[i] = i
+				}
+			}
+			return
+		}
+	}
+	i, j, gapI, gapJ := 0, 0, 0, 0
+	gap := func() {
+		if i-gapI == j-gapJ {
+			for k := range i - gapI {
+				if alike(was[gapI+k], is[gapJ+k]) {
+					nowOf[gapI+k] = gapJ + k
+				}
+			}
+		}
+	}
+	for i < n && j < m {
+		switch {
+		case equal(was[i], is[j]) && best[i][j] == best[i+1][j+1]+1:
+			gap()
+			nowOf[i] = j
+			i, j = i+1, j+1
+			gapI, gapJ = i, j
+		case best[i+1][j] >= best[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	i, j = n, m
+	gap()
+}
+
+// alike reports whether at least half of the leaves of a value are the same in another.
+func alike(was, is any) bool {
+	total, same := leaves(was, is)
+	return 2*same >= total
+}
+
+func leaves(was, is any) (total, same int) {
+	if m, ok := object(was); ok && len(m) > 0 {
+		other, _ := object(is)
+		for k, v := range m {
+			t, s := leaves(v, get(other, k))
+			total, same = total+t, same+s
+		}
+		return total, same
+	}
+	if l, ok := list(was); ok && len(l) > 0 {
+		other, _ := list(is)
+		for i, v := range l {
+			var o any = absent{}
+			if i < len(other) {
+				o = other[i]
+			}
+			t, s := leaves(v, o)
+			total, same = total+t, same+s
+		}
+		return total, same
+	}
+	if equal(was, is) {
+		return 1, 1
+	}
+	return 1, 0
+}
