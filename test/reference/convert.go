@@ -159,7 +159,7 @@ func (c *run) move(r *rule, v any, from, to path, concrete string, n *node, ss, 
 				child = old
 			}
 			c.move(r, v[k], f, t, concrete+"/"+escape(k), child, ms, md)
-			if child.set {
+			if child.set && (len(t) != 2 || t[0].name != "metadata" || child.fields == nil || len(child.fields) > 0) {
 				n.fields[k] = child
 			}
 		}
@@ -328,6 +328,7 @@ func (c *run) applies(r *rule, in instance) bool {
 func (c *run) apply(r *rule) {
 	source := 1 - c.target
 	chainPath := anyPath(r.at[source])
+	c.containers(r, chainPath, anyPath(r.at[c.target]))
 	for _, in := range c.instances(source, chainPath, c.src) {
 		if !c.applies(r, in) {
 			continue
@@ -371,8 +372,43 @@ func (c *run) apply(r *rule) {
 			c.writeMove(r, in, single, concrete)
 			continue
 		}
-		for name, v := range c.result(r, in, self, raw) {
-			c.write(r, name, v, in)
+		c.writeAll(r, c.result(r, in, self, raw), in)
+	}
+}
+
+// writeAll writes the results of a rule, if all of them fit.
+func (c *run) writeAll(r *rule, results map[string]any, in instance) {
+	for name, v := range results {
+		p, ok := r.at[c.target][name]
+		if !ok {
+			continue
+		}
+		s := c.placeSchema(c.target, p)
+		if !fits(v, s) || r.text.Codec != "" && !equal(v, pruned(v, s)) {
+			return
+		}
+	}
+	for name, v := range results {
+		c.write(r, name, v, in)
+	}
+}
+
+// containers makes the lists and maps whose elements a rule pairs, also for no elements.
+func (c *run) containers(r *rule, from, to path) {
+	for n := 1; n <= min(from.scopes(), to.scopes()); n++ {
+		f, t := from[:from.scopeOf(n)-1], to[:to.scopeOf(n)-1]
+		for _, in := range c.instances(1-c.target, f, c.src) {
+			v, _ := belowValue(in.value, f[f.scope():])
+			_, isList := list(v)
+			_, isMap := object(v)
+			if !(from[len(f)].kind == items && isList || from[len(f)].kind == each && isMap) || !c.applies(r, in) {
+				continue
+			}
+			if n := c.locate(t, in); n != nil && to[len(t)].kind == items {
+				n.list()
+			} else if n != nil {
+				n.object()
+			}
 		}
 	}
 }
@@ -513,7 +549,7 @@ func (c *run) write(r *rule, name string, v any, in instance) {
 		return
 	}
 	if n := c.locate(p, in); n != nil && !n.set {
-		n.set, n.value = true, v
+		n.set, n.value = true, pruned(v, c.placeSchema(c.target, p))
 	}
 }
 
@@ -601,9 +637,10 @@ func (c *run) compute(r *rule) {
 	}
 	if p.scope() == 0 {
 		in := instance{}
-		for name, v := range c.result(r, in, absent{}, nil) {
-			c.write(r, name, v, in)
+		if !c.has(p[:len(p)-1], in) {
+			return
 		}
+		c.writeAll(r, c.result(r, in, absent{}, nil), in)
 		return
 	}
 	around, ok := c.counterpart(c.target, p[:p.scope()])
@@ -611,10 +648,8 @@ func (c *run) compute(r *rule) {
 		return
 	}
 	for _, in := range c.instances(1-c.target, around, c.src) {
-		if c.applies(r, in) && c.has(p[:p.scope()], in) {
-			for name, v := range c.result(r, in, absent{}, nil) {
-				c.write(r, name, v, in)
-			}
+		if c.applies(r, in) && c.has(p[:len(p)-1], in) {
+			c.writeAll(r, c.result(r, in, absent{}, nil), in)
 		}
 	}
 }

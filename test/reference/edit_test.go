@@ -96,7 +96,7 @@ func (e editor) metadata(obj map[string]any) {
 	if _, ok := m[name]; ok && e.IntN(2) == 0 {
 		delete(m, name)
 	} else {
-		m[name] = []any{"core", "Gold", "gold", "7", "-", "a b", "true", ""}[e.IntN(8)]
+		m[name] = []any{"core", "Gold", "gold", "7", "true", "", "a b", "-"}[e.IntN(map[string]int{"labels": 6, "annotations": 8}[kind])]
 	}
 	meta[kind] = m
 }

@@ -97,7 +97,7 @@ func (r *rule) split(text string, part func(name string) *Schema) any {
 			continue
 		}
 		v, ok := fromText(value, part(p.name))
-		if !ok || value == "" {
+		if !ok {
 			return absent{}
 		}
 		out[p.name] = v
@@ -151,7 +151,7 @@ func fromText(text string, s *Schema) (any, bool) {
 func plainSide(codec string, schemas [2]*Schema) int {
 	text := [2]bool{}
 	for side, s := range schemas {
-		text[side] = s != nil && s.Type == "string"
+		text[side] = s != nil && (s.Type == "string" || s.XIntOrString)
 	}
 	if codec == "Base64" {
 		for side, s := range schemas {
@@ -204,6 +204,9 @@ func encode(codec string, v any) any {
 
 func decode(codec string, v any, s *Schema) any {
 	text, ok := v.(string)
+	if !ok && codec != "JSON" && codec != "YAML" && codec != "Base64" && fits(v, s) {
+		return v
+	}
 	if !ok {
 		return absent{}
 	}

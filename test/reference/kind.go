@@ -114,8 +114,7 @@ func (k *Kind) leg(o Object, to string) Object {
 	out.Seen = plain
 	var moved map[string]string
 	if kept != nil {
-		out.Seen, moved = p.restore(target, kept, clone(plain).(map[string]any), origins, o.Seen) //nolint:forcetypeassert // the same type
-		fill(out.Seen, p.schemas[target])
+		out.Seen, moved = p.restore(target, kept, plain, origins, o.Seen)
 	}
 	if m := p.remember(1-target, o.Seen, out.Seen, func(at string) string {
 		if moved != nil {
@@ -187,8 +186,7 @@ func (p *pair) rebase(m *memory, shown map[string]any) *memory {
 		return m
 	}
 	back, origins := p.shows(spoke, shown)
-	said, moved := p.restore(spoke, m, clone(back).(map[string]any), origins, shown) //nolint:forcetypeassert // the same type
-	fill(said, p.schemas[spoke])
+	said, moved := p.restore(spoke, m, back, origins, shown)
 	if equal(said, back) {
 		return nil
 	}

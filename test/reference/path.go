@@ -70,6 +70,16 @@ func (p path) scopes() int {
 	return n
 }
 
+// scopeOf returns how many steps lead to the nth element around the place.
+func (p path) scopeOf(n int) int {
+	for i := range p {
+		if p[:i+1].scopes() == n {
+			return i + 1
+		}
+	}
+	return len(p)
+}
+
 // below reports whether a pattern is that of a place or of one below.
 func below(p, place string) bool {
 	return strings.HasPrefix(p, place) && (len(p) == len(place) || strings.ContainsRune(".[{", rune(p[len(place)])))

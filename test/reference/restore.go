@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ type restoring struct {
 	shown   map[string]any    // what the other version shows now
 	origins map[string]string // from elements of the conversion back to those of shown
 	result  map[string]string // from elements of the result to those of the conversion back
+	without map[*unit]bool    // whose values contradict what is shown
 }
 
 // A place holds what was said at it, what came back then, and what comes back now.
@@ -37,13 +39,45 @@ type place struct {
 
 // restore returns what users see of a version, and which elements of the conversion back are where in it.
 func (p *pair) restore(side int, m *memory, now map[string]any, origins map[string]string, shown map[string]any) (map[string]any, map[string]string) {
-	r := &restoring{p, side, m, shown, origins, map[string]string{}}
-	v := r.value(place{schema: p.schemas[side], said: m.said, then: m.back, now: now})
-	out, _ := object(v)
-	return out, r.result
+	r := &restoring{p, side, m, shown, origins, map[string]string{}, map[*unit]bool{}}
+	for {
+		clear(r.result)
+		v := r.value(place{schema: p.schemas[side], said: m.said, then: m.back, now: clone(now)})
+		out, _ := object(clone(v))
+		fill(out, p.schemas[side])
+		if !r.contradicted(now, out) {
+			return out, r.result
+		}
+	}
+}
+
+// contradicted finds units of which the result shows something else than what is shown, unlike without it.
+func (r *restoring) contradicted(now, result map[string]any) bool {
+	if len(r.units.list) == 0 || equal(now, result) {
+		return false
+	}
+	plain, _ := r.pair.shows(1-r.side, now)
+	back, _ := r.pair.shows(1-r.side, result)
+	found := false
+	for _, u := range r.units.list {
+		for _, o := range u.places[1-r.side] {
+			is := r.read(r.shown, o.at, r.schemas[1-r.side], o.what)
+			if !r.without[u] && !o.outer && equal(is, r.read(plain, o.at, r.schemas[1-r.side], o.what)) && !equal(is, r.read(back, o.at, r.schemas[1-r.side], o.what)) {
+				r.without[u], found = true, true
+			}
+		}
+	}
+	return found
 }
 
 func (r *restoring) same(p place) bool {
+	for u := range r.without {
+		if u.has(r.pair, r.side, p.at) || slices.ContainsFunc(u.places[r.side], func(o unitPlace) bool {
+			return o.what == readPresence && below(p.at.String(), o.at.String())
+		}) {
+			return false
+		}
+	}
 	for _, u := range r.inputs(r.side, p.at) {
 		then := r.pair.value(1-r.side, r.memory.shown, u, p.chain, false)
 		if !equal(then, r.pair.value(1-r.side, r.shown, u, p.chain, true)) {
@@ -59,7 +93,7 @@ func (r *restoring) leaf(p place) any {
 			return p.now
 		}
 	}
-	if r.same(p) {
+	if equal(p.then, p.now) && r.same(p) {
 		return p.said
 	}
 	return p.now
@@ -73,6 +107,11 @@ func (r *restoring) whole(p place) bool {
 		}
 	}
 	return p.schema != nil && p.schema.XMapType != nil && *p.schema.XMapType == "atomic"
+}
+
+// shows reports whether the other version has an object, a list or a map for that of a place.
+func (r *restoring) shows(at path) bool {
+	return (len(at) == 0 || at[0].name != "metadata") && r.named(r.side, at) || r.paired[r.side][at.String()]
 }
 
 func (r *restoring) value(p place) any {
@@ -89,22 +128,25 @@ func (r *restoring) value(p place) any {
 	then, wasObject := object(p.then)
 	now, nowObject := object(p.now)
 	if (isObject || isAbsent(p.said)) && (wasObject || isAbsent(p.then)) && (nowObject || isAbsent(p.now)) {
-		if wasObject && !nowObject || isObject && len(said) == 0 && !nowObject {
-			if wasObject {
-				return p.now
-			}
-			return r.leaf(p)
+		if wasObject && !nowObject && r.shows(p.at) {
+			return p.now // an edit has removed the object
 		}
 		out := r.object(p, said, then, now)
-		if len(out) == 0 && (!nowObject || isAbsent(p.said)) && !(nowObject && len(now) == 0 && !wasObject) {
-			return absent{}
+		switch {
+		case len(out) > 0 || isObject && nowObject:
+			return out
+		case !equal(p.then, p.now) && nowObject && !wasObject:
+			return out
 		}
-		return out
+		return r.leaf(p)
 	}
 	saidList, isList := list(p.said)
 	thenList, wasList := list(p.then)
 	nowList, nowIsList := list(p.now)
 	if isList && (wasList || isAbsent(p.then)) && (nowIsList || isAbsent(p.now)) && len(saidList)+len(thenList) > 0 {
+		if wasList && !nowIsList && r.shows(p.at) {
+			return p.now
+		}
 		out := r.list(p, saidList, thenList, nowList)
 		if len(out) == 0 && !nowIsList {
 			return absent{}
@@ -174,7 +216,7 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 		}
 		seq = append(seq, it)
 	}
-	if sorted(thenOfNow) && keyed {
+	if len(then) == len(now) && !slices.Contains(nowOf, -1) && sorted(thenOfNow) && keyed {
 		var spots []int
 		var known []item
 		for i, it := range seq {
@@ -187,11 +229,15 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 			seq[spot] = known[i]
 		}
 	}
+	last := keyed && usual(thenOf)
 	for i := range said {
 		if thenOf[i] >= 0 {
 			continue
 		}
 		spot := 0
+		if last {
+			spot = len(seq)
+		}
 		for j := i - 1; j >= 0 && spot == 0; j-- {
 			for k, it := range seq {
 				if it.said == j {
@@ -236,6 +282,15 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 		out = []any{}
 	}
 	return out
+}
+
+// usual reports whether the elements that were shown come first, in the order in which they were shown.
+func usual(thenOf []int) bool {
+	shown := len(thenOf)
+	for shown > 0 && thenOf[shown-1] < 0 {
+		shown--
+	}
+	return sorted(thenOf[:shown]) && !slices.Contains(thenOf[:shown], -1)
 }
 
 func none(n int) []int {
@@ -292,6 +347,13 @@ func (r *restoring) match(p place, then, now []any, nowOf []int) bool {
 		is[i] = r.shownOf(r.shown, r.origins, p.nowAt, i, now[i])
 	}
 	align(was, is, nowOf)
+	for i, a := range then {
+		for j, b := range now {
+			if s := r.picked(r.side, p.at, a, i); s.kind != items && s == r.picked(r.side, p.at, b, j) {
+				nowOf[i] = j
+			}
+		}
+	}
 	return false
 }
 

@@ -48,6 +48,7 @@ type pair struct {
 	copied  *rule
 	claims  [2]map[string][]*rule
 	picks   [2]map[string][]step // by list
+	paired  [2]map[string]bool // lists and maps that the other side has for these
 	units   units
 }
 
@@ -82,7 +83,14 @@ func (c *compiler) compile(texts []ruleText) error {
 			}
 		}
 	}
-	p.ordered = slices.Clone(p.rules)
+	p.paired = [2]map[string]bool{{}, {}}
+	for _, r := range p.rules {
+		s, h := anyPath(r.at[spoke]), anyPath(r.at[hub])
+		for n := 1; n <= min(s.scopes(), h.scopes()); n++ {
+			p.paired[spoke][s[:s.scopeOf(n)-1].String()], p.paired[hub][h[:h.scopeOf(n)-1].String()] = true, true
+		}
+	}
+	p.ordered = slices.Concat(p.implicit(), p.rules)
 	slices.SortStableFunc(p.ordered, func(a, b *rule) int { return a.rank() - b.rank() })
 	p.units = p.makeUnits()
 	return nil
@@ -189,6 +197,24 @@ func exists(s *Schema, p path) bool {
 func (r *rule) moves() bool {
 	return len(r.at[spoke]) == 1 && len(r.at[hub]) == 1 && r.text.Template == "" && r.text.Codec == "" &&
 		r.function == nil && r.expr == [2]*expression{} && len(r.values.from) == 0 && len(r.hubValues.from) == 0
+}
+
+// implicit returns the pairs of elements that rules for places in them make.
+func (p *pair) implicit() []*rule {
+	var out []*rule
+	seen := map[string]bool{}
+	for _, r := range p.rules {
+		s, h := anyPath(r.at[spoke]), anyPath(r.at[hub])
+		for n := 1; n <= min(s.scopes(), h.scopes()); n++ {
+			at := [2]path{s[:s.scopeOf(n)], h[:h.scopeOf(n)]}
+			key := at[spoke].String() + " " + at[hub].String()
+			if !seen[key] && len(p.claims[spoke][at[spoke].String()]) == 0 && len(p.claims[hub][at[hub].String()]) == 0 {
+				out = append(out, &rule{at: [2]map[string]path{{"": at[spoke]}, {"": at[hub]}}, guards: r.guards})
+			}
+			seen[key] = true
+		}
+	}
+	return out
 }
 
 func (r *rule) rank() int {

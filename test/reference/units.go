@@ -106,6 +106,22 @@ func (p *pair) counterpart(side int, at path) (path, bool) {
 	return nil, false
 }
 
+// named reports whether the other side has a place of the same name, whatever is there.
+func (p *pair) named(side int, at path) bool {
+	for n := len(at); n >= 0; n-- {
+		rules := p.claims[side][at[:n].String()]
+		if n == 0 {
+			rules = []*rule{p.copied}
+		}
+		for _, r := range rules {
+			if r.moves() {
+				return exists(p.schemas[1-side], r.at[1-side][""].with(at[n:]...))
+			}
+		}
+	}
+	return false
+}
+
 func isStatus(p path) bool { return len(p) > 0 && p[0].name == "status" }
 
 func counts(p path) bool {
@@ -203,6 +219,16 @@ func (p *pair) addRead(g *grouping, own string, side int, u unitPlace, scope [2]
 	}
 }
 
+// has reports whether a value belongs to a unit.
+func (u *unit) has(p *pair, side int, at path) bool {
+	text := at.String()
+	return slices.ContainsFunc(u.places[side], func(o unitPlace) bool {
+		place := o.at.String()
+		return !o.outer && o.what == readValue && (below(text, place) && !p.moved(side, at, len(o.at)) || below(place, text)) ||
+			!o.outer && o.what == readPresence && place == text
+	})
+}
+
 // inputs returns the places of the other side that a value belongs to.
 func (p *pair) inputs(side int, at path) []unitPlace {
 	text := at.String()
@@ -211,11 +237,7 @@ func (p *pair) inputs(side int, at path) []unitPlace {
 	}
 	var out []unitPlace
 	for _, u := range p.units.list {
-		if slices.ContainsFunc(u.places[side], func(o unitPlace) bool {
-			place := o.at.String()
-			return !o.outer && o.what == readValue && (below(text, place) && !p.moved(side, at, len(o.at)) || below(place, text)) ||
-				!o.outer && o.what == readPresence && place == text
-		}) {
+		if u.has(p, side, at) {
 			out = append(out, u.places[1-side]...)
 		}
 	}

@@ -228,6 +228,27 @@ func fill(v any, s *Schema) any {
 	return v
 }
 
+// pruned returns a value without fields that its schema does not have.
+func pruned(v any, s *Schema) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, e := range v {
+			if m, ok := member(s, k); ok {
+				out[k] = pruned(e, m)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = pruned(e, element(s))
+		}
+		return out
+	}
+	return v
+}
+
 // unfilled returns a value without the defaults of its schema, which are no inputs.
 func unfilled(v any, s *Schema) any {
 	if s == nil {
