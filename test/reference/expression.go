@@ -20,6 +20,7 @@ const (
 	readValue = iota
 	readPresence
 	readCount
+	readExistence // as presence, also with the value of the default
 )
 
 // A read is a place that an expression reads, below one of its variables.
@@ -53,7 +54,7 @@ func compile(env *cel.Env, text string) (*expression, error) {
 	if text == "" {
 		return nil, nil
 	}
-	checked, issues := env.Compile(text)
+	checked, issues := env.Parse(text) // the values say of which types they are
 	if issues.Err() != nil {
 		return nil, issues.Err()
 	}

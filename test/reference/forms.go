@@ -195,7 +195,7 @@ func encode(codec string, v any) any {
 			return string(text)
 		}
 	case "Base64":
-		if s, ok := v.(string); ok {
+		if s, ok := v.(string); ok && s != "" {
 			return base64.StdEncoding.EncodeToString([]byte(s))
 		}
 	}
@@ -237,7 +237,7 @@ func decode(codec string, v any, s *Schema) any {
 			return parseJSON(j)
 		}
 	case "Base64":
-		if b, err := base64.StdEncoding.DecodeString(text); err == nil && utf8.Valid(b) {
+		if b, err := base64.StdEncoding.DecodeString(text); err == nil && utf8.Valid(b) && text != "" {
 			return string(b)
 		}
 	}

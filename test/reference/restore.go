@@ -109,9 +109,15 @@ func (r *restoring) whole(p place) bool {
 	return p.schema != nil && p.schema.XMapType != nil && *p.schema.XMapType == "atomic"
 }
 
-// shows reports whether the other version has an object, a list or a map for that of a place.
-func (r *restoring) shows(at path) bool {
-	return (len(at) == 0 || at[0].name != "metadata") && r.named(r.side, at) || r.paired[r.side][at.String()]
+// removed reports whether an edit has removed the object, the list or the map of a place.
+func (r *restoring) removed(p place) bool {
+	other, ok := r.named(r.side, p.at)
+	if !ok || len(p.at) > 0 && p.at[0].name == "metadata" {
+		return false
+	}
+	u := unitPlace{at: other, what: readExistence}
+	return r.pair.value(1-r.side, r.memory.shown, u, p.chain, false) == true &&
+		r.pair.value(1-r.side, r.shown, u, p.chain, true) != true
 }
 
 func (r *restoring) value(p place) any {
@@ -128,7 +134,7 @@ func (r *restoring) value(p place) any {
 	then, wasObject := object(p.then)
 	now, nowObject := object(p.now)
 	if (isObject || isAbsent(p.said)) && (wasObject || isAbsent(p.then)) && (nowObject || isAbsent(p.now)) {
-		if wasObject && !nowObject && r.shows(p.at) {
+		if r.removed(p) {
 			return p.now // an edit has removed the object
 		}
 		out := r.object(p, said, then, now)
@@ -144,8 +150,11 @@ func (r *restoring) value(p place) any {
 	thenList, wasList := list(p.then)
 	nowList, nowIsList := list(p.now)
 	if isList && (wasList || isAbsent(p.then)) && (nowIsList || isAbsent(p.now)) && len(saidList)+len(thenList) > 0 {
-		if wasList && !nowIsList && r.shows(p.at) {
+		if r.removed(p) {
 			return p.now
+		}
+		if len(thenList) > 0 && len(nowList) == 0 && slices.Contains(r.picks[r.side][p.at.String()], step{kind: first}) {
+			return p.now // another element would be the first
 		}
 		out := r.list(p, saidList, thenList, nowList)
 		if len(out) == 0 && !nowIsList {
@@ -201,6 +210,13 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 			thenOf[j], saidOf[i] = i, j
 		}
 	}
+	for i, e := range then {
+		for j, f := range said {
+			if s := r.picked(r.side, p.at, e, i); s.kind != items && s == r.picked(r.side, p.at, f, j) {
+				thenOf[j], saidOf[i] = i, j
+			}
+		}
+	}
 	keyed := r.match(p, then, now, nowOf)
 	for i, j := range nowOf {
 		if j >= 0 {
@@ -209,10 +225,14 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 	}
 	type item struct{ said, then, now int }
 	var seq []item
+	again := map[int]bool{}
 	for j, i := range thenOfNow {
 		it := item{-1, i, j}
 		if i >= 0 {
 			it.said = saidOf[i]
+		} else {
+			it.said = r.hidden(p, keyed, said, thenOf, j, now[j])
+			again[it.said] = true
 		}
 		seq = append(seq, it)
 	}
@@ -231,7 +251,7 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 	}
 	last := keyed && usual(thenOf)
 	for i := range said {
-		if thenOf[i] >= 0 {
+		if thenOf[i] >= 0 || again[i] {
 			continue
 		}
 		spot := 0
@@ -272,9 +292,14 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 			continue
 		}
 		r.result[in.resultAt] = in.nowAt
-		if it.then < 0 {
+		switch {
+		case it.then < 0 && it.said < 0, it.said < 0 && !(equal(in.then, in.now) && r.same(in)):
 			out = append(out, in.now)
-		} else if v := r.value(in); !isAbsent(v) {
+			continue
+		case it.said < 0:
+			continue
+		}
+		if v := r.value(in); !isAbsent(v) {
 			out = append(out, v)
 		}
 	}
@@ -282,6 +307,24 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 		out = []any{}
 	}
 	return out
+}
+
+// hidden returns the element that was not shown, and has the keys of one that is new.
+func (r *restoring) hidden(p place, keyed bool, said []any, thenOf []int, j int, now any) int {
+	key, ok := r.keysOf(p, []any{now})
+	picked := r.picked(r.side, p.at, now, j)
+	for i, e := range said {
+		if picked.kind == pick && thenOf[i] < 0 && r.picked(r.side, p.at, e, i) == picked {
+			return i
+		}
+		if !keyed {
+			continue
+		}
+		if k, has := r.keysOf(p, []any{e}); ok && has && thenOf[i] < 0 && k[0] == key[0] {
+			return i
+		}
+	}
+	return -1
 }
 
 // usual reports whether the elements that were shown come first, in the order in which they were shown.
@@ -391,61 +434,87 @@ func (r *restoring) keysOf(p place, elems []any) ([]string, bool) {
 	return keys, true
 }
 
-// align matches elements without keys: equal ones in order, and between these those that are alike.
+// align matches elements without keys: equal ones, and between those in order the ones that are alike.
 func align(was, is []any, nowOf []int) {
-	n, m := len(was), len(is)
-	best := make([][]int, n+1)
-	for i := range best {
-		best[i] = make([]int, m+1)
-	}
-	for i := n - 1; i >= 0; i-- {
-		for j := m - 1; j >= 0; j-- {
-			if best[i][j] = max(best[i+1][j], best[i][j+1]); equal(was[i], is[j]) {
-				best[i][j] = max(best[i][j], best[i+1][j+1]+1)
-			}
-		}
-	}
-	if n == m {
+	anchors := common(was, is)
+	taken := make([]bool, len(is))
+	match := func(i, j int) { nowOf[i], taken[j] = j, true }
+	if len(was) == len(is) {
 		same := 0
 		for i := range was {
 			if equal(was[i], is[i]) {
 				same++
 			}
 		}
-		if same >= best[0][0] {
+		if same >= len(anchors) {
+			anchors = nil
 			for i := range was {
-				if alike(was[i], is[i]) {
-					nowOf[i] = i
-				}
-			}
-			return
-		}
-	}
-	i, j, gapI, gapJ := 0, 0, 0, 0
-	gap := func() {
-		if i-gapI == j-gapJ {
-			for k := range i - gapI {
-				if alike(was[gapI+k], is[gapJ+k]) {
-					nowOf[gapI+k] = gapJ + k
+				if equal(was[i], is[i]) {
+					anchors = append(anchors, [2]int{i, i})
 				}
 			}
 		}
 	}
-	for i < n && j < m {
+	for _, a := range anchors {
+		match(a[0], a[1])
+	}
+	for i := range was {
+		for j := range is {
+			if nowOf[i] < 0 && !taken[j] && equal(was[i], is[j]) {
+				match(i, j)
+			}
+		}
+	}
+	from := [2]int{}
+	for _, to := range append(anchors, [2]int{len(was), len(is)}) {
+		var a, b []int
+		for i := from[0]; i < to[0]; i++ {
+			if nowOf[i] < 0 {
+				a = append(a, i)
+			}
+		}
+		for j := from[1]; j < to[1]; j++ {
+			if !taken[j] {
+				b = append(b, j)
+			}
+		}
+		if len(a) == len(b) {
+			for k := range a {
+				if alike(was[a[k]], is[b[k]]) {
+					match(a[k], b[k])
+				}
+			}
+		}
+		from = [2]int{to[0] + 1, to[1] + 1}
+	}
+}
+
+// common returns a longest common subsequence as pairs of indexes.
+func common(was, is []any) [][2]int {
+	best := make([][]int, len(was)+1)
+	for i := range best {
+		best[i] = make([]int, len(is)+1)
+	}
+	for i := len(was) - 1; i >= 0; i-- {
+		for j := len(is) - 1; j >= 0; j-- {
+			if best[i][j] = max(best[i+1][j], best[i][j+1]); equal(was[i], is[j]) {
+				best[i][j] = max(best[i][j], best[i+1][j+1]+1)
+			}
+		}
+	}
+	var out [][2]int
+	for i, j := 0, 0; i < len(was) && j < len(is); {
 		switch {
 		case equal(was[i], is[j]) && best[i][j] == best[i+1][j+1]+1:
-			gap()
-			nowOf[i] = j
+			out = append(out, [2]int{i, j})
 			i, j = i+1, j+1
-			gapI, gapJ = i, j
 		case best[i+1][j] >= best[i][j+1]:
 			i++
 		default:
 			j++
 		}
 	}
-	i, j = n, m
-	gap()
+	return out
 }
 
 // alike reports whether at least half of the leaves of a value are the same in another.

@@ -48,7 +48,7 @@ type pair struct {
 	copied  *rule
 	claims  [2]map[string][]*rule
 	picks   [2]map[string][]step // by list
-	paired  [2]map[string]bool // lists and maps that the other side has for these
+	paired  [2]map[string]path // lists and maps that the other side has for these
 	units   units
 }
 
@@ -83,11 +83,12 @@ func (c *compiler) compile(texts []ruleText) error {
 			}
 		}
 	}
-	p.paired = [2]map[string]bool{{}, {}}
+	p.paired = [2]map[string]path{{}, {}}
 	for _, r := range p.rules {
 		s, h := anyPath(r.at[spoke]), anyPath(r.at[hub])
 		for n := 1; n <= min(s.scopes(), h.scopes()); n++ {
-			p.paired[spoke][s[:s.scopeOf(n)-1].String()], p.paired[hub][h[:h.scopeOf(n)-1].String()] = true, true
+			a, b := s[:s.scopeOf(n)-1], h[:h.scopeOf(n)-1]
+			p.paired[spoke][a.String()], p.paired[hub][b.String()] = b, a
 		}
 	}
 	p.ordered = slices.Concat(p.implicit(), p.rules)
@@ -157,6 +158,9 @@ func (c *compiler) addOne(r rule, text ruleText, root [2]path, guards []guard, d
 			return fmt.Errorf("go: %s", text.Go)
 		}
 		r.function = &f
+	}
+	if r.oneSided() && text.MayBeAbsent != "" && r.defaults == [2]any{} && text.Drop == "" {
+		return nil // it says something about what is required only
 	}
 	c.pair.rules = append(c.pair.rules, &r)
 	if text.Use == "" {

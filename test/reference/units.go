@@ -106,8 +106,11 @@ func (p *pair) counterpart(side int, at path) (path, bool) {
 	return nil, false
 }
 
-// named reports whether the other side has a place of the same name, whatever is there.
-func (p *pair) named(side int, at path) bool {
+// named returns the place of the same name at the other side, whatever is there.
+func (p *pair) named(side int, at path) (path, bool) {
+	if other, ok := p.paired[side][at.String()]; ok {
+		return other, true
+	}
 	for n := len(at); n >= 0; n-- {
 		rules := p.claims[side][at[:n].String()]
 		if n == 0 {
@@ -115,11 +118,12 @@ func (p *pair) named(side int, at path) bool {
 		}
 		for _, r := range rules {
 			if r.moves() {
-				return exists(p.schemas[1-side], r.at[1-side][""].with(at[n:]...))
+				other := r.at[1-side][""].with(at[n:]...)
+				return other, exists(p.schemas[1-side], other)
 			}
 		}
 	}
-	return false
+	return nil, false
 }
 
 func isStatus(p path) bool { return len(p) > 0 && p[0].name == "status" }
@@ -346,6 +350,8 @@ func (p *pair) read(v any, at path, s *Schema, what int) any {
 		return out
 	}
 	switch what {
+	case readExistence:
+		return !isAbsent(v)
 	case readPresence:
 		if isAbsent(v) || isAbsent(unfilled(v, s)) {
 			return absent{}
