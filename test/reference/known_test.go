@@ -20,6 +20,9 @@ func known(subject string, want, got map[string]any) (number int, ok bool) {
 		subject, paths string
 	}{
 		{1, "platform", `^spec\.backup`},
+		{1, "kubeadmconfig", `Configuration\.timeouts`},
+		{4, "wrap", `^spec\.(listeners|dataFrom|hosts)`},
+		{3, "cloneset", `rollingUpdate.podUpdatePolicy$`},
 	} {
 		re := regexp.MustCompile(k.paths)
 		if strings.HasSuffix(subject, k.subject) && !slices.ContainsFunc(differing("", want, got), func(p string) bool { return !re.MatchString(p) }) {

@@ -24,7 +24,7 @@ type restoring struct {
 	shown   map[string]any    // what the other version shows now
 	origins map[string]string // from elements of the conversion back to those of shown
 	result  map[string]string // from elements of the result to those of the conversion back
-	without map[*unit]bool    // whose values contradict what is shown
+	without map[part]bool     // whose values contradict what is shown
 }
 
 // A place holds what was said at it, what came back then, and what comes back now.
@@ -39,7 +39,7 @@ type place struct {
 
 // restore returns what users see of a version, and which elements of the conversion back are where in it.
 func (p *pair) restore(side int, m *memory, now map[string]any, origins map[string]string, shown map[string]any) (map[string]any, map[string]string) {
-	r := &restoring{p, side, m, shown, origins, map[string]string{}, map[*unit]bool{}}
+	r := &restoring{p, side, m, shown, origins, map[string]string{}, map[part]bool{}}
 	for {
 		clear(r.result)
 		v := r.value(place{schema: p.schemas[side], said: m.said, then: m.back, now: clone(now)})
@@ -61,17 +61,61 @@ func (r *restoring) contradicted(now, result map[string]any) bool {
 	found := false
 	for _, u := range r.units.list {
 		for _, o := range u.places[1-r.side] {
-			is := r.read(r.shown, o.at, r.schemas[1-r.side], o.what)
-			if !r.without[u] && !o.outer && equal(is, r.read(plain, o.at, r.schemas[1-r.side], o.what)) && !equal(is, r.read(back, o.at, r.schemas[1-r.side], o.what)) {
-				r.without[u], found = true, true
+			if o.outer {
+				continue
+			}
+			around, rest := o.at[:o.at.scope()], o.at[o.at.scope():]
+			schema := schemaAt(r.schemas[1-r.side], around)
+			was, is, gives := elementsAt(r.shown, around), elementsAt(plain, around), elementsAt(back, around)
+			for i := range was {
+				if len(was) != len(is) || len(was) != len(gives) || r.without[part{u, was[i]}] {
+					continue
+				}
+				x := r.read(at(r.shown, was[i]), rest, schema, o.what)
+				if equal(x, r.read(at(plain, is[i]), rest, schema, o.what)) && !equal(x, r.read(at(back, gives[i]), rest, schema, o.what)) {
+					r.without[part{u, was[i]}], found = true, true
+				}
 			}
 		}
 	}
 	return found
 }
 
+// A part is a unit in one element.
+type part struct {
+	*unit
+	around string
+}
+
+// elementsAt returns the concrete paths of the elements at a place.
+func elementsAt(v any, p path) []string {
+	all := []string{""}
+	for _, s := range p {
+		var next []string
+		for _, c := range all {
+			switch e := at(v, c).(type) {
+			case map[string]any:
+				for _, k := range sortedKeys(e) {
+					if s.kind == each || k == s.name {
+						next = append(next, c+"/"+escape(k))
+					}
+				}
+			case []any:
+				for i := range e {
+					next = append(next, fmt.Sprintf("%s/%d", c, i))
+				}
+			}
+		}
+		all = next
+	}
+	return all
+}
+
 func (r *restoring) same(p place) bool {
 	for u := range r.without {
+		if u.around != "" && (len(p.chain) == 0 || p.chain[len(p.chain)-1].now != u.around) {
+			continue
+		}
 		if u.has(r.pair, r.side, p.at) || slices.ContainsFunc(u.places[r.side], func(o unitPlace) bool {
 			return o.what == readPresence && below(p.at.String(), o.at.String())
 		}) {
@@ -517,35 +561,33 @@ func common(was, is []any) [][2]int {
 	return out
 }
 
-// alike reports whether at least half of the leaves of a value are the same in another.
+// alike reports whether at least half of the leaves of a value are in another, wherever in its lists.
 func alike(was, is any) bool {
-	total, same := leaves(was, is)
+	total, same := 0, 0
+	now := leaves(is)
+	for leaf, n := range leaves(was) {
+		total, same = total+n, same+min(n, now[leaf])
+	}
 	return 2*same >= total
 }
 
-func leaves(was, is any) (total, same int) {
-	if m, ok := object(was); ok && len(m) > 0 {
-		other, _ := object(is)
-		for k, v := range m {
-			t, s := leaves(v, get(other, k))
-			total, same = total+t, same+s
+// leaves counts the leaves of a value, which differ by their path without indexes.
+func leaves(v any) map[string]int {
+	out := map[string]int{}
+	var walk func(v any, at string)
+	walk = func(v any, at string) {
+		m, _ := object(v)
+		l, _ := list(v)
+		for k, e := range m {
+			walk(e, at+"/"+escape(k))
 		}
-		return total, same
-	}
-	if l, ok := list(was); ok && len(l) > 0 {
-		other, _ := list(is)
-		for i, v := range l {
-			var o any = absent{}
-			if i < len(other) {
-				o = other[i]
-			}
-			t, s := leaves(v, o)
-			total, same = total+t, same+s
+		for _, e := range l {
+			walk(e, at+"/[]")
 		}
-		return total, same
+		if len(m)+len(l) == 0 {
+			out[fmt.Sprintf("%s %T %v", at, v, v)]++
+		}
 	}
-	if equal(was, is) {
-		return 1, 1
-	}
-	return 1, 0
+	walk(v, "")
+	return out
 }
