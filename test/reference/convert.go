@@ -384,7 +384,7 @@ func (c *run) writeAll(r *rule, results map[string]any, in instance) {
 			continue
 		}
 		s := c.placeSchema(c.target, p)
-		if !fits(v, s) || r.text.Codec != "" && !equal(v, pruned(v, s)) {
+		if !fits(v, s) || r.text.Codec != "" && !complete(v, s) {
 			return
 		}
 	}
@@ -637,7 +637,7 @@ func (c *run) compute(r *rule) {
 	}
 	if p.scope() == 0 {
 		in := instance{}
-		if !c.has(p[:len(p)-1], in) {
+		if !c.has(p[:len(p)-1], in) || !r.when[c.target].holds(c.vars(r, in, absent{})) {
 			return
 		}
 		c.writeAll(r, c.result(r, in, absent{}, nil), in)
@@ -648,7 +648,7 @@ func (c *run) compute(r *rule) {
 		return
 	}
 	for _, in := range c.instances(1-c.target, around, c.src) {
-		if c.applies(r, in) && c.has(p[:len(p)-1], in) {
+		if c.applies(r, in) && c.has(p[:len(p)-1], in) && r.when[c.target].holds(c.vars(r, in, absent{})) {
 			c.writeAll(r, c.result(r, in, absent{}, nil), in)
 		}
 	}

@@ -30,9 +30,7 @@ func look(from, to []any, v any) (any, bool) {
 func (r *rule) convertValues(target int, v any, source, result *Schema) any {
 	out, ok := any(nil), false
 	if target == hub {
-		if out, ok = look(r.values.from, r.values.to, v); !ok {
-			out, ok = look(r.hubValues.to, r.hubValues.from, v)
-		}
+		out, ok = look(r.values.from, r.values.to, v)
 	} else if out, ok = lookBack(r.values, v); !ok {
 		out, ok = look(r.hubValues.from, r.hubValues.to, v)
 	}

@@ -22,6 +22,9 @@ func known(subject string, want, got map[string]any) (number int, ok bool) {
 		{1, "platform", `^spec\.backup`},
 		{1, "kubeadmconfig", `Configuration\.timeouts`},
 		{4, "wrap", `^spec\.(listeners|dataFrom|hosts)`},
+		{3, "argocd", `^spec\.sso\.keycloak`},
+		{3, "otel-collector", `^spec\.autoscaler`},
+		{5, "opendatahub-datasciencecluster", `^spec\.components\.(aigateway|kserve)`},
 		{3, "cloneset", `rollingUpdate.podUpdatePolicy$`},
 	} {
 		re := regexp.MustCompile(k.paths)

@@ -150,7 +150,7 @@ func (r *restoring) whole(p place) bool {
 			return true
 		}
 	}
-	return p.schema != nil && p.schema.XMapType != nil && *p.schema.XMapType == "atomic"
+	return false
 }
 
 // removed reports whether an edit has removed the object, the list or the map of a place.

@@ -177,7 +177,7 @@ func (p *pair) group(g *grouping, r *rule) {
 	for side := range 2 {
 		for _, at := range r.at[side] {
 			u := unitPlace{at: at}
-			if s := schemaAt(p.schemas[side], at); r.moves() && s != nil && (s.Type == "object" || s.Type == "array") {
+			if s := schemaAt(p.schemas[side], at); r.moves() && s != nil && (s.Type == "object" || s.Type == "array") && (r.text.Use != "" || at.scope() == len(at)) {
 				u.what = readPresence
 			}
 			own = append(own, g.add(side, u))
@@ -212,6 +212,13 @@ func (p *pair) addRead(g *grouping, own string, side int, u unitPlace, scope [2]
 		both[1-side] = unitPlace{at: other, what: u.what}
 	}
 	for s, u := range both {
+		if u.what != readValue { // several rules may ask whether a place exists, and are no unit for that
+			u.outer = u.at[:u.at.scope()].String() != scope[s]
+			outer := g.outer[own]
+			outer[s] = append(outer[s], u)
+			g.outer[own] = outer
+			continue
+		}
 		if within := u.at[:u.at.scope()].String(); within != scope[s] && !(scope[s] == "" && scope[1-s] != "" && u.at.scope() > 0 && s != side) {
 			u.outer = true
 			outer := g.outer[own]

@@ -249,6 +249,35 @@ func pruned(v any, s *Schema) any {
 	return v
 }
 
+// complete reports whether a value has all fields that its schema requires, and no others.
+func complete(v any, s *Schema) bool {
+	if s == nil {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if s.ValueValidation != nil {
+			for _, name := range s.ValueValidation.Required {
+				if _, ok := v[name]; !ok {
+					return false
+				}
+			}
+		}
+		for k, e := range v {
+			if m, ok := member(s, k); !ok || !complete(e, m) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if !complete(e, s.Items) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // unfilled returns a value without the defaults of its schema, which are no inputs.
 func unfilled(v any, s *Schema) any {
 	if s == nil {
