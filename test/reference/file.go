@@ -27,15 +27,15 @@ type versionText struct {
 }
 
 type ruleText struct {
-	Spoke, Hub                            yamlv3.Node
-	Values, HubValues                     yamlv3.Node
-	Template, Codec, ToHub, ToSpoke       string
-	Absent                                *string
-	WhenToHub, WhenToSpoke                string
-	DefaultInHub, DefaultInSpoke          yamlv3.Node
-	DefaultFrom, OmitEmpty, Use, Go       string
-	Drop, MayBeAbsent, Unmapped           string
-	Transitional                          bool
+	Spoke, Hub                      yamlv3.Node
+	Values, HubValues               yamlv3.Node
+	Template, Codec, ToHub, ToSpoke string
+	Absent                          *string
+	WhenToHub, WhenToSpoke          string
+	DefaultInHub, DefaultInSpoke    yamlv3.Node
+	DefaultFrom, OmitEmpty, Use, Go string
+	Drop, MayBeAbsent, Unmapped     string
+	Transitional                    bool
 }
 
 // UnmarshalYAML reads a rule by the names that the documentation has.

@@ -24,7 +24,8 @@ func known(subject string, want, got map[string]any) (number int, ok bool) {
 		{4, "wrap", `^spec\.(listeners|dataFrom|hosts)`},
 		{3, "argocd", `^spec\.sso\.keycloak`},
 		{3, "otel-collector", `^spec\.autoscaler`},
-		{5, "opendatahub-datasciencecluster", `^spec\.components\.(aigateway|kserve)`},
+		{6, "opendatahub-datasciencecluster", `^spec\.components\.(aigateway|kserve)`},
+		{5, "openstack-cluster", `^spec\.managedSecurityGroups\.allNodesSecurityGroupRules`},
 		{3, "cloneset", `rollingUpdate.podUpdatePolicy$`},
 	} {
 		re := regexp.MustCompile(k.paths)
@@ -85,4 +86,3 @@ func differing(at string, a, b any) []string {
 	}
 	return []string{strings.TrimPrefix(at, ".")}
 }
-

@@ -35,6 +35,7 @@ type place struct {
 	// Concrete paths in these, and in the result.
 	saidAt, thenAt, nowAt, resultAt string
 	chain                           []bound
+	made                            bool // the object around it was not said
 }
 
 // restore returns what users see of a version, and which elements of the conversion back are where in it.
@@ -137,6 +138,9 @@ func (r *restoring) leaf(p place) any {
 			return p.now
 		}
 	}
+	if p.made && len(r.inputs(r.side, p.at)) == 0 {
+		return p.now // the object exists now, and so does the default of a rule in it
+	}
 	if equal(p.then, p.now) && r.same(p) {
 		return p.said
 	}
@@ -223,6 +227,7 @@ func (r *restoring) object(p place, said, then, now map[string]any) map[string]a
 			at: p.at.with(s), schema: schema, said: get(said, k), then: get(then, k), now: get(now, k),
 			saidAt: p.saidAt + "/" + escape(k), thenAt: p.thenAt + "/" + escape(k), nowAt: p.nowAt + "/" + escape(k),
 			resultAt: p.resultAt + "/" + escape(k), chain: p.chain,
+			made: isAbsent(p.said) && !equal(p.then, p.now),
 		}
 		if s.kind == each {
 			in.chain = r.bind(in)

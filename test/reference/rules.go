@@ -43,12 +43,12 @@ type rule struct {
 type pair struct {
 	schemas [2]*Schema
 	rules   []*rule
-	ordered []*rule // those that move values first, outer places before inner ones
+	ordered []*rule              // those that move values first, outer places before inner ones
 	keys    [2]map[string]string // the key of a list that a rule names with [name]
 	copied  *rule
 	claims  [2]map[string][]*rule
 	picks   [2]map[string][]step // by list
-	paired  [2]map[string]path // lists and maps that the other side has for these
+	paired  [2]map[string]path   // lists and maps that the other side has for these
 	units   units
 }
 

@@ -119,7 +119,8 @@ func (p *pair) named(side int, at path) (path, bool) {
 		for _, r := range rules {
 			if r.moves() {
 				other := r.at[1-side][""].with(at[n:]...)
-				return other, exists(p.schemas[1-side], other)
+				apart := slices.ContainsFunc(p.claims[1-side][other.String()], (*rule).oneSided)
+				return other, exists(p.schemas[1-side], other) && !apart
 			}
 		}
 	}

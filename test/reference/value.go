@@ -22,7 +22,7 @@ func parseJSON(text []byte) any {
 }
 
 func object(v any) (map[string]any, bool) { m, ok := v.(map[string]any); return m, ok }
-func list(v any) ([]any, bool)             { l, ok := v.([]any); return l, ok }
+func list(v any) ([]any, bool)            { l, ok := v.([]any); return l, ok }
 
 // Absent is a value that is not there; nil is null.
 type absent struct{}
