@@ -16,6 +16,7 @@ import (
 //nolint:gochecknoglobals // flags
 var (
 	steps = flag.Int("steps", 20000, "steps of all walks together")
+	stop  = flag.Uint64("stop", 0, "stop at a difference after so many rule sets")
 	seed  = flag.Uint64("seed", 1, "seed of the first walk")
 )
 
@@ -90,5 +91,30 @@ func TestWebhookdShowsWhatTheReferenceShows(t *testing.T) {
 			t.Parallel()
 			s.walk(t, *seed, *steps/len(all))
 		})
+	}
+}
+
+func TestGeneratedRules(t *testing.T) {
+	t.Parallel()
+	const each = 240
+	refused := 0
+	n := max(*steps/each/2, 1)
+	for i := range uint64(n) { //nolint:gosec // it is positive
+		ruleText, crd, names := generate(*seed*1_000_000 + i)
+		s, err := newSubject(t.Context(), "generated", nil, crd, ruleText)
+		if err != nil {
+			t.Logf("%v\n%s\n%s", err, ruleText, crd)
+			refused++
+			continue
+		}
+		if !t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Log(names)
+			s.walk(t, i, each)
+		}) && i >= *stop {
+			break
+		}
+	}
+	if refused*10 > n {
+		t.Errorf("%d of %d sets of rules were refused", refused, n)
 	}
 }
