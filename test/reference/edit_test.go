@@ -1,6 +1,7 @@
 package reference_test
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"regexp"
@@ -169,7 +170,7 @@ func (e editor) elements(l []any, s *reference.Schema, depth int) []any {
 		if e.IntN(3) == 0 {
 			i = e.IntN(len(l) + 1)
 		}
-		return slices.Insert(l, i, e.value(items(s), depth))
+		return slices.Insert(l, i, e.item(items(s), depth))
 	case 1:
 		i := e.IntN(len(l))
 		return slices.Delete(l, i, i+1)
@@ -182,6 +183,16 @@ func (e editor) elements(l []any, s *reference.Schema, depth int) []any {
 	l[i] = e.changed(l[i], items(s), depth+1)
 	return l
 }
+
+// item returns a new element: one that no other is equal to, if it may be any text.
+func (e editor) item(s *reference.Schema, depth int) any {
+	if s != nil && s.Type == "string" && s.ValueValidation == nil {
+		return e.unique()
+	}
+	return e.value(s, depth)
+}
+
+func (e editor) unique() string { return fmt.Sprint("u", e.IntN(1_000_000)) }
 
 func items(s *reference.Schema) *reference.Schema {
 	if s == nil {
@@ -205,7 +216,9 @@ func (e editor) value(s *reference.Schema, depth int) any {
 			required := s.ValueValidation != nil && slices.Contains(s.ValueValidation.Required, name)
 			if required || e.IntN(2+depth) == 0 {
 				p := s.Properties[name]
-				out[name] = e.value(&p, depth+1)
+				if out[name] = e.value(&p, depth+1); name == "id" && p.Type == "string" {
+					out[name] = e.unique() // which of two equal elements was edited, nobody can tell
+				}
 			}
 		}
 		if s.AdditionalProperties != nil || s.XPreserveUnknownFields {
@@ -217,7 +230,7 @@ func (e editor) value(s *reference.Schema, depth int) any {
 	case "array":
 		out := []any{}
 		for range e.IntN(4) {
-			out = append(out, e.value(s.Items, depth+1))
+			out = append(out, e.item(s.Items, depth+1))
 		}
 		return out
 	case "boolean":

@@ -89,15 +89,15 @@ func containers() []container {
 			rule: "{spoke: .spec.o#, hub: .spec.p#}", inSpoke: ".spec.o#", inHub: ".spec.p#"},
 		{name: "object of the same name", spoke: "o#: {type: object, properties: {PROPS}}", hub: "o#: {type: object, properties: {PROPS}}",
 			inSpoke: ".spec.o#", inHub: ".spec.o#"},
-		{name: "list", spoke: "l#: {type: array, items: {type: object, properties: {id: {type: string}, PROPS}}}",
-			hub:     "k#: {type: array, items: {type: object, properties: {id: {type: string}, PROPS}}}",
+		{name: "list", spoke: "l#: {type: array, items: {type: object, required: [id], properties: {id: {type: string}, PROPS}}}",
+			hub:     "k#: {type: array, items: {type: object, required: [id], properties: {id: {type: string}, PROPS}}}",
 			inSpoke: ".spec.l#[]", inHub: ".spec.k#[]", rule: "{spoke: '.spec.l#[]', hub: '.spec.k#[]'}"},
-		{name: "list with keys", spoke: "l#: {type: array, " + keyed + "}", hub: "k#: {type: array, " + keyed + "}",
+		{name: "keys", spoke: "l#: {type: array, " + keyed + "}", hub: "k#: {type: array, " + keyed + "}",
 			inSpoke: ".spec.l#[name]", inHub: ".spec.k#[name]", rule: "{spoke: '.spec.l#[name]', hub: '.spec.k#[name]'}"},
 		{name: "map", spoke: "m#: {type: object, additionalProperties: {type: object, properties: {PROPS}}}",
 			hub:     "q#: {type: object, additionalProperties: {type: object, properties: {PROPS}}}",
 			inSpoke: ".spec.m#{}", inHub: ".spec.q#{}", rule: "{spoke: '.spec.m#{}', hub: '.spec.q#{}'}"},
-		{name: "map and list", spoke: "m#: {type: object, additionalProperties: {type: object, properties: {PROPS}}}",
+		{name: "map and keys", spoke: "m#: {type: object, additionalProperties: {type: object, properties: {PROPS}}}",
 			hub: "k#: {type: array, " + keyed + "}", inSpoke: ".spec.m#{name}", inHub: ".spec.k#[name]",
 			rule: "{spoke: '.spec.m#{name}', hub: '.spec.k#[name]'}"},
 	}
@@ -120,7 +120,7 @@ func generate(seed uint64) (ruleText, crd []byte, names string) {
 			var within []string
 			for range 1 + rng.IntN(3) {
 				c := constructs()[rng.IntN(len(constructs()))]
-				if c.root && box.name != "root" || box.name == "root" && strings.Contains(c.rules, "element") {
+				if c.root && box.name != "root" || !use && !strings.ContainsAny(box.inHub, "[{") && strings.Contains(c.rules, "element") {
 					continue
 				}
 				number++
@@ -188,7 +188,7 @@ func indented(lines []string, by string) string {
 		b.WriteString(by + "- " + l + "\n")
 	}
 	if len(lines) == 0 {
-		return by + "[]\n"
+		return by + "  []\n"
 	}
 	return b.String()
 }

@@ -126,15 +126,6 @@ func (k *Kind) leg(o Object, to string) Object {
 	}); m != nil {
 		out.memory[from] = m
 	}
-	if to == k.Hub {
-		for other, m := range out.memory {
-			if m = k.pairs[other].rebase(m, out.Seen); m == nil {
-				delete(out.memory, other)
-			} else {
-				out.memory[other] = m
-			}
-		}
-	}
 	return out
 }
 
@@ -178,28 +169,4 @@ func links(v any, at string, call func(at string)) {
 			links(e, fmt.Sprintf("%s/%d", at, i), call)
 		}
 	}
-}
-
-// rebase returns what a version would say now that the hub has been written.
-func (p *pair) rebase(m *memory, shown map[string]any) *memory {
-	if equal(m.shown, shown) {
-		return m
-	}
-	back, origins := p.shows(spoke, shown)
-	said, moved := p.restore(spoke, m, back, origins, shown)
-	if equal(said, back) {
-		return nil
-	}
-	out := &memory{said: said, shown: shown, back: back, origins: origins, links: map[string]string{}}
-	links(said, "", func(at string) {
-		if from := resolve(moved, at); from != "" {
-			out.links[from] = at
-		}
-	})
-	links(back, "", func(at string) {
-		if out.links[at] == "" {
-			out.links[at] = gone
-		}
-	})
-	return out
 }

@@ -589,7 +589,9 @@ func leaves(v any) map[string]int {
 		for _, e := range l {
 			walk(e, at+"/[]")
 		}
-		if len(m)+len(l) == 0 {
+		_, isObject := object(v)
+		_, isList := list(v)
+		if !isObject && !isList {
 			out[fmt.Sprintf("%s %T %v", at, v, v)]++
 		}
 	}

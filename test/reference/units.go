@@ -186,6 +186,12 @@ func (p *pair) group(g *grouping, r *rule) {
 			status = isStatus(at)
 		}
 	}
+	for side := range 2 {
+		if len(r.at[side]) == 0 {
+			around, _ := p.elementOf(r, side)
+			scope[side] = around.String()
+		}
+	}
 	for _, k := range own {
 		g.join(k, own[0])
 	}
