@@ -106,7 +106,8 @@ func qualified(name string, of map[string][]ruleText, set []ruleText) []ruleText
 	return out
 }
 
-// places returns the places of one side: one without a name, several, or several rules' single ones.
+// places returns the places of one side: one without a name, several, or one for each of several
+// rules.
 func places(n yamlv3.Node) (named map[string]path, names []string, list []path, err error) {
 	switch n.Kind {
 	case yamlv3.ScalarNode:

@@ -15,7 +15,7 @@ import (
 
 //nolint:gochecknoglobals // flags
 var (
-	steps = flag.Int("steps", 20000, "steps of all walks together")
+	steps = flag.Int("steps", 8000, "steps of all walks together")
 	stop  = flag.Uint64("stop", 0, "stop at a difference after so many rule sets")
 	seed  = flag.Uint64("seed", 1, "seed of the first walk")
 )
@@ -83,13 +83,35 @@ func read(t *testing.T, file string) []byte {
 	return data
 }
 
+// refused are kinds that are not compared, and the construct that the reference does not judge yet.
+func refused() map[string]string {
+	return map[string]string{
+		"test/upstream/kinds/authorino-authconfig":           "expressions that make lists of objects within elements",
+		"test/upstream/kinds/capsule-tenant":                 "objects that an edit removes, and of which a label or an annotation is left",
+		"test/upstream/kinds/openstack-machine":              "objects that an edit removes, and of which a place in .status is left",
+		"test/upstream/kinds/opendatahub-datasciencecluster": "an expression that makes a whole map",
+	}
+}
+
+// compared is the number of kinds that are compared: it only grows.
+const compared = 28
+
 func TestWebhookdShowsWhatTheReferenceShows(t *testing.T) {
 	t.Parallel()
 	all := subjects(t)
+	for name := range refused() {
+		if all[name] == nil {
+			t.Errorf("there is no %s", name)
+		}
+		delete(all, name)
+	}
+	if len(all) != compared {
+		t.Errorf("%d kinds are compared, not %d", len(all), compared)
+	}
 	for name, s := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s.walk(t, *seed, *steps/len(all))
+			s.walk(t, *seed, *steps/2/len(all))
 		})
 	}
 }

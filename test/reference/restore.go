@@ -38,7 +38,7 @@ type place struct {
 	made                            bool // the object around it was not said
 }
 
-// restore returns what users see of a version, and which elements of the conversion back are where in it.
+// restore returns what users see of a version, and where its elements are in the conversion back.
 func (p *pair) restore(side int, m *memory, now map[string]any, origins map[string]string, shown map[string]any) (map[string]any, map[string]string) {
 	r := &restoring{p, side, m, shown, origins, map[string]string{}, map[part]bool{}}
 	for {
@@ -52,7 +52,7 @@ func (p *pair) restore(side int, m *memory, now map[string]any, origins map[stri
 	}
 }
 
-// contradicted finds units of which the result shows something else than what is shown, unlike without it.
+// contradicted finds units that the result shows otherwise, unlike what comes back now.
 func (r *restoring) contradicted(now, result map[string]any) bool {
 	if len(r.units.list) == 0 || equal(now, result) {
 		return false
@@ -376,7 +376,7 @@ func (r *restoring) hidden(p place, keyed bool, said []any, thenOf []int, j int,
 	return -1
 }
 
-// usual reports whether the elements that were shown come first, in the order in which they were shown.
+// usual reports whether the elements that were shown come first, in their order.
 func usual(thenOf []int) bool {
 	shown := len(thenOf)
 	for shown > 0 && thenOf[shown-1] < 0 {
@@ -483,7 +483,7 @@ func (r *restoring) keysOf(p place, elems []any) ([]string, bool) {
 	return keys, true
 }
 
-// align matches elements without keys: equal ones, and between those in order the ones that are alike.
+// align matches elements without keys: equal ones, and between those in order ones that are alike.
 func align(was, is []any, nowOf []int) {
 	anchors := common(was, is)
 	taken := make([]bool, len(is))
@@ -566,7 +566,7 @@ func common(was, is []any) [][2]int {
 	return out
 }
 
-// alike reports whether at least half of the leaves of a value are in another, wherever in its lists.
+// alike reports whether half of the leaves of a value are in another, wherever in its lists.
 func alike(was, is any) bool {
 	total, same := 0, 0
 	now := leaves(is)

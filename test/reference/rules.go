@@ -258,7 +258,7 @@ func (p *pair) picked(side int, list path, e any, i int) step {
 	return step{kind: items}
 }
 
-// child returns the step to a member of an object: a field, unless it is an entry that no rule names.
+// child returns the step to a member of an object: a field, or an entry that no rule names.
 func (p *pair) child(side int, at path, s *Schema, name string) step {
 	st := step{kind: field, name: name}
 	if len(at) > 0 && at[0].name == "metadata" || !isMap(s, name) {

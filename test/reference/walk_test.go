@@ -81,7 +81,7 @@ type cluster struct {
 	object  reference.Object
 }
 
-// coerce prunes and defaults an object as the API server does on requests and on reading from storage.
+// coerce prunes and defaults an object as the API server does with what it receives or has stored.
 func (s *subject) coerce(obj map[string]any, version string) {
 	s.prune(obj, version)
 	defaulting.Default(obj, s.kind.Schemas[version])
