@@ -1,9 +1,9 @@
 package reference
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -200,8 +200,8 @@ func (c *run) instances(side int, p path, v any) []instance {
 		push := func(in instance, v any, at string, key any, scope bool) {
 			in.value = v
 			if scope {
-				in.elems = append(in.elems[:len(in.elems):len(in.elems)], at)
-				in.keys = append(in.keys[:len(in.keys):len(in.keys)], key)
+				in.elems = append(slices.Clip(in.elems), at)
+				in.keys = append(slices.Clip(in.keys), key)
 			}
 			next, paths = append(next, in), append(paths, at)
 		}
@@ -240,7 +240,7 @@ func (c *run) instances(side int, p path, v any) []instance {
 
 // below returns the value at a path without elements.
 func belowValue(v any, p path) (any, string) {
-	concrete := ""
+	var concrete strings.Builder
 	for _, s := range p {
 		switch s.kind {
 		case field:
@@ -249,14 +249,14 @@ func belowValue(v any, p path) (any, string) {
 				return absent{}, ""
 			}
 			v = get(m, s.name)
-			concrete += "/" + escape(s.name)
+			concrete.WriteString("/" + escape(s.name))
 		default:
 			l, _ := list(v)
 			found := false
 			for i, e := range l {
 				if m, ok := object(e); s.kind == first && i == 0 || s.kind == pick && ok && equal(get(m, s.name), s.value) {
 					v, found = e, true
-					concrete += "/" + strconv.Itoa(i)
+					concrete.WriteString("/" + strconv.Itoa(i))
 					break
 				}
 			}
@@ -265,7 +265,7 @@ func belowValue(v any, p path) (any, string) {
 			}
 		}
 	}
-	return v, concrete
+	return v, concrete.String()
 }
 
 func anyPath(m map[string]path) path {
@@ -337,7 +337,8 @@ func (c *run) apply(r *rule) {
 		var single any = absent{}
 		concrete := ""
 		for name, p := range r.at[source] {
-			root, rest := any(c.src), p
+			var root any = c.src
+			rest := p
 			base := ""
 			if p.scope() > 0 {
 				base, rest = in.around(), p[p.scope():]
@@ -354,10 +355,10 @@ func (c *run) apply(r *rule) {
 		if c.usesFilled(r) {
 			c.addFilled(r, in, values)
 		}
-		self := any(values)
+		var self any = values
 		if one, ok := r.at[source][""]; ok && len(r.at[source]) == 1 {
 			_ = one
-			self = any(absent{})
+			self = absent{}
 			if v, ok := values[""]; ok {
 				self = v
 			}
@@ -401,7 +402,7 @@ func (c *run) containers(r *rule, from, to path) {
 			v, _ := belowValue(in.value, f[f.scope():])
 			_, isList := list(v)
 			_, isMap := object(v)
-			if !(from[len(f)].kind == items && isList || from[len(f)].kind == each && isMap) || !c.applies(r, in) {
+			if ((from[len(f)].kind != items || !isList) && (from[len(f)].kind != each || !isMap)) || !c.applies(r, in) {
 				continue
 			}
 			if n := c.locate(t, in); n != nil && to[len(t)].kind == items {
@@ -476,7 +477,7 @@ func (c *run) result(r *rule, in instance, self any, raw map[string]any) map[str
 	}
 	out := map[string]any{}
 	for name, v := range raw {
-		var w any = v
+		w := v
 		switch {
 		case r.text.Codec != "":
 			schemas := [2]*Schema{c.schema(spoke, r, name), c.schema(hub, r, name)}
@@ -496,7 +497,7 @@ func (c *run) result(r *rule, in instance, self any, raw map[string]any) map[str
 }
 
 func (c *run) call(r *rule, raw map[string]any) map[string]any {
-	var in []json.RawMessage
+	in := make([]json.RawMessage, 0, len(r.names[1-c.target]))
 	for _, name := range r.names[1-c.target] {
 		var text json.RawMessage
 		if v, ok := raw[name]; ok {
@@ -508,7 +509,7 @@ func (c *run) call(r *rule, raw map[string]any) map[string]any {
 	if c.target == spoke {
 		f = r.function.ToSpoke
 	}
-	res, err := f(context.Background(), in)
+	res, err := f(in)
 	if err != nil {
 		return nil
 	}
@@ -697,7 +698,7 @@ func (c *run) finish(n *node, s *Schema, concrete string) any {
 		out := map[string]any{}
 		for k, f := range n.fields {
 			m, ok := member(s, k)
-			if len(concrete) == 0 && (k == "metadata" || k == "apiVersion" || k == "kind") {
+			if concrete == "" && (k == "metadata" || k == "apiVersion" || k == "kind") {
 				m, ok = nil, true
 			}
 			if ok && f.set {
@@ -748,19 +749,19 @@ func keyOf(s *Schema, v any) (string, bool) {
 }
 
 func keyText(m map[string]any, keys []string, s *Schema) string {
-	text := ""
+	var text strings.Builder
 	for _, k := range keys {
 		v := get(m, k)
 		if isAbsent(v) {
-			if d, _ := member(element(s), k); d != nil && d.Default.Object != nil {
-				v = d.Default.Object
-			} else {
+			d, _ := member(element(s), k)
+			if d == nil || d.Default.Object == nil {
 				return ""
 			}
+			v = d.Default.Object
 		}
-		text += fmt.Sprintf("%v\x00", v)
+		fmt.Fprintf(&text, "%v\x00", v)
 	}
-	return text
+	return text.String()
 }
 
 // lacksKey reports whether the source's element lacks its key, too.

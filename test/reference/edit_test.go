@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/test/reference"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/crdconvert/webhookd/test/reference"
 )
 
 // texts returns the scalars of rules that may be values, and the names of labels and annotations.
@@ -217,7 +218,7 @@ func (e editor) value(s *reference.Schema, depth int) any {
 			if required || e.IntN(2+depth) == 0 {
 				p := s.Properties[name]
 				if out[name] = e.value(&p, depth+1); name == "id" && p.Type == "string" {
-					out[name] = e.unique() // which of two equal elements was edited, nobody can tell
+					out[name] = e.unique() // so that no two elements are equal
 				}
 			}
 		}

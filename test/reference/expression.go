@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/cel-go/cel"
@@ -69,7 +70,7 @@ func compile(env *cel.Env, text string) (*expression, error) {
 
 // chain returns the place that an expression names, if that is all it does.
 func chain(e ast.Expr, vars map[string]read) (read, bool) {
-	switch e.Kind() {
+	switch e.Kind() { //nolint:exhaustive // others name no place
 	case ast.IdentKind:
 		if r, ok := vars[e.AsIdent()]; ok {
 			return r, r.variable != ""
@@ -110,7 +111,7 @@ func (x *expression) collect(e ast.Expr, vars map[string]read) {
 		x.reads = append(x.reads, r)
 		return
 	}
-	switch e.Kind() {
+	switch e.Kind() { //nolint:exhaustive // others read nothing
 	case ast.SelectKind:
 		x.collect(e.AsSelect().Operand(), vars)
 	case ast.CallKind:
@@ -150,9 +151,7 @@ func (x *expression) collect(e ast.Expr, vars map[string]read) {
 	case ast.ComprehensionKind:
 		c := e.AsComprehension()
 		inner := map[string]read{c.AccuVar(): {}}
-		for k, v := range vars {
-			inner[k] = v
-		}
+		maps.Copy(inner, vars)
 		r, ok := chain(c.IterRange(), vars)
 		if ok {
 			r.at = r.at.with(step{kind: items})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sort"
 
 	yamlv3 "go.yaml.in/yaml/v3"
@@ -81,9 +82,7 @@ func readFiles(texts ...[]byte) (*file, map[string][]ruleText, error) {
 			if f.Kind == "Conversion" {
 				conversion = &f
 			}
-			for name, set := range f.Spec.RuleSets {
-				sets[name] = set
-			}
+			maps.Copy(sets, f.Spec.RuleSets)
 			for name, set := range f.RuleSets {
 				sets[f.Metadata.Name+"/"+name] = qualified(f.Metadata.Name, f.RuleSets, set)
 			}
@@ -109,7 +108,7 @@ func qualified(name string, of map[string][]ruleText, set []ruleText) []ruleText
 // places returns the places of one side: one without a name, several, or one for each of several
 // rules.
 func places(n yamlv3.Node) (named map[string]path, names []string, list []path, err error) {
-	switch n.Kind {
+	switch n.Kind { //nolint:exhaustive // rules have no others
 	case yamlv3.ScalarNode:
 		p, err := parsePath(n.Value)
 		return map[string]path{"": p}, []string{""}, nil, err

@@ -17,63 +17,103 @@ func constructs() []construct {
 	return []construct{
 		{name: "move", spoke: "s#: {type: string}", hub: "h#: {type: string}", rules: "{spoke: 'S.s#', hub: 'H.h#'}"},
 		{name: "copy", spoke: "c#: {type: string}", hub: "c#: {type: string}"},
-		{name: "copy of an object", spoke: "c#: {type: object, properties: {a: {type: string}, b: {type: string}}}",
-			hub: "c#: {type: object, properties: {a: {type: string}, c: {type: integer}}}"},
+		{
+			name: "copy of an object", spoke: "c#: {type: object, properties: {a: {type: string}, b: {type: string}}}",
+			hub: "c#: {type: object, properties: {a: {type: string}, c: {type: integer}}}",
+		},
 		{name: "spoke alone", spoke: "s#: {type: string}", rules: "{spoke: 'S.s#'}"},
 		{name: "hub alone", hub: "h#: {type: string}", rules: "{hub: 'H.h#'}"},
-		{name: "list", spoke: "s#: {type: array, items: {type: string}}", hub: "h#: {type: array, items: {type: string}}",
-			rules: "{spoke: 'S.s#', hub: 'H.h#'}"},
-		{name: "values", spoke: "s#: {type: string, enum: [a, b, c]}", hub: "h#: {type: string, enum: [A, B, x]}",
-			rules: "{spoke: 'S.s#', hub: 'H.h#', values: {a: A, b: B, c: B}, hubValues: {x: a}}"},
-		{name: "values without a counterpart", spoke: "s#: {type: string, enum: [a, b]}", hub: "h#: {type: string, enum: [A, x]}",
-			rules: "{spoke: 'S.s#', hub: 'H.h#', values: {a: A, b: null}, hubValues: {x: null}}"},
-		{name: "inverted", spoke: "s#: {type: boolean}", hub: "h#: {type: boolean}",
-			rules: "{spoke: 'S.s#', hub: 'H.h#', values: {true: false, false: true}}"},
-		{name: "template", spoke: "s#: {type: string}", hub: "h#: {type: string}, i#: {type: string}",
-			rules: "{spoke: 'S.s#', hub: {a: 'H.h#', b: 'H.i#'}, template: '{a}:{b}'}"},
-		{name: "template with numbers", spoke: "s#: {type: integer}, t#: {type: integer}", hub: "h#: {type: string}",
-			rules: "{spoke: {a: 'S.s#', b: 'S.t#'}, hub: 'H.h#', template: '{a}-{b}'}"},
-		{name: "absent", spoke: "s#: {type: string}, t#: {type: string}", hub: "h#: {type: string}",
-			rules: "{spoke: {a: 'S.s#', b: 'S.t#'}, hub: 'H.h#', template: '{a} {b}', absent: '*'}"},
+		{
+			name: "list", spoke: "s#: {type: array, items: {type: string}}", hub: "h#: {type: array, items: {type: string}}",
+			rules: "{spoke: 'S.s#', hub: 'H.h#'}",
+		},
+		{
+			name: "values", spoke: "s#: {type: string, enum: [a, b, c]}", hub: "h#: {type: string, enum: [A, B, x]}",
+			rules: "{spoke: 'S.s#', hub: 'H.h#', values: {a: A, b: B, c: B}, hubValues: {x: a}}",
+		},
+		{
+			name: "values without a counterpart", spoke: "s#: {type: string, enum: [a, b]}", hub: "h#: {type: string, enum: [A, x]}",
+			rules: "{spoke: 'S.s#', hub: 'H.h#', values: {a: A, b: null}, hubValues: {x: null}}",
+		},
+		{
+			name: "inverted", spoke: "s#: {type: boolean}", hub: "h#: {type: boolean}",
+			rules: "{spoke: 'S.s#', hub: 'H.h#', values: {true: false, false: true}}",
+		},
+		{
+			name: "template", spoke: "s#: {type: string}", hub: "h#: {type: string}, i#: {type: string}",
+			rules: "{spoke: 'S.s#', hub: {a: 'H.h#', b: 'H.i#'}, template: '{a}:{b}'}",
+		},
+		{
+			name: "template with numbers", spoke: "s#: {type: integer}, t#: {type: integer}", hub: "h#: {type: string}",
+			rules: "{spoke: {a: 'S.s#', b: 'S.t#'}, hub: 'H.h#', template: '{a}-{b}'}",
+		},
+		{
+			name: "absent", spoke: "s#: {type: string}, t#: {type: string}", hub: "h#: {type: string}",
+			rules: "{spoke: {a: 'S.s#', b: 'S.t#'}, hub: 'H.h#', template: '{a} {b}', absent: '*'}",
+		},
 		{name: "String", spoke: "s#: {type: integer}", hub: "h#: {type: string}", rules: "{spoke: 'S.s#', hub: 'H.h#', codec: String}"},
-		{name: "DurationSeconds", spoke: "s#: {type: string}", hub: "h#: {type: integer}",
-			rules: "{spoke: 'S.s#', hub: 'H.h#', codec: DurationSeconds}"},
+		{
+			name: "DurationSeconds", spoke: "s#: {type: string}", hub: "h#: {type: integer}",
+			rules: "{spoke: 'S.s#', hub: 'H.h#', codec: DurationSeconds}",
+		},
 		{name: "QuantityInt", spoke: "s#: {type: integer}", hub: "h#: {type: string}", rules: "{spoke: 'S.s#', hub: 'H.h#', codec: QuantityInt}"},
-		{name: "JSON", spoke: "s#: {type: object, properties: {a: {type: string}, b: {type: integer}}}", hub: "h#: {type: string}",
-			rules: "{spoke: 'S.s#', hub: 'H.h#', codec: JSON}"},
+		{
+			name: "JSON", spoke: "s#: {type: object, properties: {a: {type: string}, b: {type: integer}}}", hub: "h#: {type: string}",
+			rules: "{spoke: 'S.s#', hub: 'H.h#', codec: JSON}",
+		},
 		{name: "Base64", spoke: "s#: {type: string}", hub: "h#: {type: string, format: byte}", rules: "{spoke: 'S.s#', hub: 'H.h#', codec: Base64}"},
-		{name: "expression", spoke: "s#: {type: integer}", hub: "h#: {type: string}",
-			rules: `{spoke: 'S.s#', hub: 'H.h#', toHub: 'string(self) + "%"', toSpoke: 'int(self.replace("%", ""))'}`},
-		{name: "expression of two", spoke: "s#: {type: string}", hub: "h#: {type: string}, i#: {type: string}",
-			rules: `{spoke: 'S.s#', hub: {a: 'H.h#', b: 'H.i#'}, toHub: '{"a": self, "b": "made"}', toSpoke: 'self.?a.orValue("none")'}`},
-		{name: "defaultInHub", spoke: "s#: {type: integer}", hub: "h#: {type: string}",
-			rules: "{spoke: 'S.s#', hub: 'H.h#', codec: String, defaultInHub: '80'}"},
+		{
+			name: "expression", spoke: "s#: {type: integer}", hub: "h#: {type: string}",
+			rules: `{spoke: 'S.s#', hub: 'H.h#', toHub: 'string(self) + "%"', toSpoke: 'int(self.replace("%", ""))'}`,
+		},
+		{
+			name: "expression of two", spoke: "s#: {type: string}", hub: "h#: {type: string}, i#: {type: string}",
+			rules: `{spoke: 'S.s#', hub: {a: 'H.h#', b: 'H.i#'}, toHub: '{"a": self, "b": "made"}', toSpoke: 'self.?a.orValue("none")'}`,
+		},
+		{
+			name: "defaultInHub", spoke: "s#: {type: integer}", hub: "h#: {type: string}",
+			rules: "{spoke: 'S.s#', hub: 'H.h#', codec: String, defaultInHub: '80'}",
+		},
 		{name: "defaultInSpoke", spoke: "s#: {type: string}", hub: "h#: {type: string}", rules: "{spoke: 'S.s#', hub: 'H.h#', defaultInSpoke: d}"},
 		{name: "default of the schema", spoke: "s#: {type: string, default: a}", hub: "h#: {type: string}", rules: "{spoke: 'S.s#', hub: 'H.h#'}"},
 		{name: "default of the hub's schema", spoke: "s#: {type: string}", hub: "h#: {type: string, default: a}", rules: "{spoke: 'S.s#', hub: 'H.h#'}"},
 		{name: "omitEmpty", spoke: "s#: {type: string}", hub: "h#: {type: string}", rules: "{spoke: 'S.s#', hub: 'H.h#', omitEmpty: Hub}"},
-		{name: "drop", spoke: "s#: {type: string}", rules: "{spoke: 'S.s#', drop: nobody reads it}"},
-		{name: "union", spoke: "s#: {type: string}", hub: "h#: {type: string}, i#: {type: string}",
+		{name: "drop", spoke: "s#: {type: string}", rules: "{spoke: 'S.s#', drop: it is old}"},
+		{
+			name: "union", spoke: "s#: {type: string}", hub: "h#: {type: string}, i#: {type: string}",
 			rules: "{spoke: 'S.s#', hub: 'H.h#', whenToHub: 'self.startsWith(\"a\")', whenToSpoke: 'true'}\n" +
-				"{spoke: 'S.s#', hub: 'H.i#', whenToHub: '!self.startsWith(\"a\")', whenToSpoke: '!has(element.h#)'}"},
-		{name: "computed", spoke: "s#: {type: string}", hub: "h#: {type: string}",
-			rules: "{spoke: 'S.s#', toSpoke: 'has(element.h#) ? \"yes\" : \"no\"'}\n{hub: 'H.h#'}"},
-		{name: "condition", spoke: "s#: {type: string}, t#: {type: string, enum: [a, b]}", hub: "h#: {type: string}, t#: {type: string, enum: [a, b]}",
-			rules: "{spoke: 'S.s#', hub: 'H.h#', whenToHub: 'element.?t#.orValue(\"\") == \"a\"', whenToSpoke: 'element.?t#.orValue(\"\") == \"a\"'}"},
+				"{spoke: 'S.s#', hub: 'H.i#', whenToHub: '!self.startsWith(\"a\")', whenToSpoke: '!has(element.h#)'}",
+		},
+		{
+			name: "computed", spoke: "s#: {type: string}", hub: "h#: {type: string}",
+			rules: "{spoke: 'S.s#', toSpoke: 'has(element.h#) ? \"yes\" : \"no\"'}\n{hub: 'H.h#'}",
+		},
+		{
+			name: "condition", spoke: "s#: {type: string}, t#: {type: string, enum: [a, b]}", hub: "h#: {type: string}, t#: {type: string, enum: [a, b]}",
+			rules: "{spoke: 'S.s#', hub: 'H.h#', whenToHub: 'element.?t#.orValue(\"\") == \"a\"', whenToSpoke: 'element.?t#.orValue(\"\") == \"a\"'}",
+		},
 		{name: "label", spoke: "x#: {type: string}", hub: "h#: {type: string}", rules: `{spoke: '.metadata.labels["example.com/#"]', hub: 'H.h#'}`, root: true},
-		{name: "pick", spoke: "s#: {type: string}",
+		{
+			name: "pick", spoke: "s#: {type: string}",
 			hub: "h#: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], " +
 				"items: {type: object, required: [name], properties: {name: {type: string}, v: {type: string}}}}",
-			rules: "{spoke: 'S.s#', hub: 'H.h#[name=a].v'}\n{hub: 'H.h#[]'}", root: true},
-		{name: "first", spoke: "s#: {type: string}", hub: "h#: {type: array, items: {type: string}}",
-			rules: "{spoke: 'S.s#', hub: 'H.h#[0]'}\n{hub: 'H.h#[]'}", root: true},
-		{name: "wrapped", spoke: "s#: {type: array, items: {type: string}}",
+			rules: "{spoke: 'S.s#', hub: 'H.h#[name=a].v'}\n{hub: 'H.h#[]'}", root: true,
+		},
+		{
+			name: "first", spoke: "s#: {type: string}", hub: "h#: {type: array, items: {type: string}}",
+			rules: "{spoke: 'S.s#', hub: 'H.h#[0]'}\n{hub: 'H.h#[]'}", root: true,
+		},
+		{
+			name: "wrapped", spoke: "s#: {type: array, items: {type: string}}",
 			hub:   "h#: {type: array, items: {type: object, properties: {v: {type: string}, w: {type: string}}}}",
-			rules: "{spoke: 'S.s#[]', hub: 'H.h#[].v'}\n{hub: 'H.h#[].w'}"},
-		{name: "map to list", spoke: "s#: {type: object, additionalProperties: {type: string}}",
+			rules: "{spoke: 'S.s#[]', hub: 'H.h#[].v'}\n{hub: 'H.h#[].w'}",
+		},
+		{
+			name: "map to list", spoke: "s#: {type: object, additionalProperties: {type: string}}",
 			hub: "h#: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], " +
 				"items: {type: object, required: [name], properties: {name: {type: string}, v: {type: string}, w: {type: string}}}}",
-			rules: "{spoke: 'S.s#{name}', hub: 'H.h#[name].v'}\n{hub: 'H.h#[name].w'}"},
+			rules: "{spoke: 'S.s#{name}', hub: 'H.h#[name].v'}\n{hub: 'H.h#[name].w'}",
+		},
 	}
 }
 
@@ -85,21 +125,33 @@ func containers() []container {
 		"properties: {name: {type: string}, PROPS}}"
 	return []container{
 		{name: "root", spoke: "PROPS", hub: "PROPS", inSpoke: ".spec", inHub: ".spec"},
-		{name: "object", spoke: "o#: {type: object, properties: {PROPS}}", hub: "p#: {type: object, properties: {PROPS}}",
-			rule: "{spoke: .spec.o#, hub: .spec.p#}", inSpoke: ".spec.o#", inHub: ".spec.p#"},
-		{name: "object of the same name", spoke: "o#: {type: object, properties: {PROPS}}", hub: "o#: {type: object, properties: {PROPS}}",
-			inSpoke: ".spec.o#", inHub: ".spec.o#"},
-		{name: "list", spoke: "l#: {type: array, items: {type: object, required: [id], properties: {id: {type: string}, PROPS}}}",
+		{
+			name: "object", spoke: "o#: {type: object, properties: {PROPS}}", hub: "p#: {type: object, properties: {PROPS}}",
+			rule: "{spoke: .spec.o#, hub: .spec.p#}", inSpoke: ".spec.o#", inHub: ".spec.p#",
+		},
+		{
+			name: "object of the same name", spoke: "o#: {type: object, properties: {PROPS}}", hub: "o#: {type: object, properties: {PROPS}}",
+			inSpoke: ".spec.o#", inHub: ".spec.o#",
+		},
+		{
+			name: "list", spoke: "l#: {type: array, items: {type: object, required: [id], properties: {id: {type: string}, PROPS}}}",
 			hub:     "k#: {type: array, items: {type: object, required: [id], properties: {id: {type: string}, PROPS}}}",
-			inSpoke: ".spec.l#[]", inHub: ".spec.k#[]", rule: "{spoke: '.spec.l#[]', hub: '.spec.k#[]'}"},
-		{name: "keys", spoke: "l#: {type: array, " + keyed + "}", hub: "k#: {type: array, " + keyed + "}",
-			inSpoke: ".spec.l#[name]", inHub: ".spec.k#[name]", rule: "{spoke: '.spec.l#[name]', hub: '.spec.k#[name]'}"},
-		{name: "map", spoke: "m#: {type: object, additionalProperties: {type: object, properties: {PROPS}}}",
+			inSpoke: ".spec.l#[]", inHub: ".spec.k#[]", rule: "{spoke: '.spec.l#[]', hub: '.spec.k#[]'}",
+		},
+		{
+			name: "keys", spoke: "l#: {type: array, " + keyed + "}", hub: "k#: {type: array, " + keyed + "}",
+			inSpoke: ".spec.l#[name]", inHub: ".spec.k#[name]", rule: "{spoke: '.spec.l#[name]', hub: '.spec.k#[name]'}",
+		},
+		{
+			name: "map", spoke: "m#: {type: object, additionalProperties: {type: object, properties: {PROPS}}}",
 			hub:     "q#: {type: object, additionalProperties: {type: object, properties: {PROPS}}}",
-			inSpoke: ".spec.m#{}", inHub: ".spec.q#{}", rule: "{spoke: '.spec.m#{}', hub: '.spec.q#{}'}"},
-		{name: "map and keys", spoke: "m#: {type: object, additionalProperties: {type: object, properties: {PROPS}}}",
+			inSpoke: ".spec.m#{}", inHub: ".spec.q#{}", rule: "{spoke: '.spec.m#{}', hub: '.spec.q#{}'}",
+		},
+		{
+			name: "map and keys", spoke: "m#: {type: object, additionalProperties: {type: object, properties: {PROPS}}}",
 			hub: "k#: {type: array, " + keyed + "}", inSpoke: ".spec.m#{name}", inHub: ".spec.k#[name]",
-			rule: "{spoke: '.spec.m#{name}', hub: '.spec.k#[name]'}"},
+			rule: "{spoke: '.spec.m#{name}', hub: '.spec.k#[name]'}",
+		},
 	}
 }
 

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,7 +48,7 @@ func (p path) String() string {
 	return b.String()
 }
 
-func (p path) with(s ...step) path { return append(p[:len(p):len(p)], s...) }
+func (p path) with(s ...step) path { return append(slices.Clip(p), s...) }
 
 // scope returns how many steps lead to the innermost element around the place, or to itself.
 func (p path) scope() int {

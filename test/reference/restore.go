@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Memory is what a version last said, beside what the other version showed of it.
+// A memory has what a version last said, and what the other version showed of it.
 type memory struct {
 	said, shown map[string]any
 	back        map[string]any    // what the conversion back from shown gives
@@ -57,8 +57,8 @@ func (r *restoring) contradicted(now, result map[string]any) bool {
 	if len(r.units.list) == 0 || equal(now, result) {
 		return false
 	}
-	plain, _ := r.pair.shows(1-r.side, now)
-	back, _ := r.pair.shows(1-r.side, result)
+	plain, _ := r.shows(1-r.side, now)
+	back, _ := r.shows(1-r.side, result)
 	found := false
 	for _, u := range r.units.list {
 		for _, o := range u.places[1-r.side] {
@@ -247,7 +247,7 @@ func (r *restoring) bind(p place) []bound {
 	if !isAbsent(p.now) {
 		b.now = resolve(r.origins, p.nowAt)
 	}
-	return append(p.chain[:len(p.chain):len(p.chain)], b)
+	return append(slices.Clip(p.chain), b)
 }
 
 // list restores the elements of a list. Indexes of -1 are of elements that are not there.
@@ -342,7 +342,7 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 		}
 		r.result[in.resultAt] = in.nowAt
 		switch {
-		case it.then < 0 && it.said < 0, it.said < 0 && !(equal(in.then, in.now) && r.same(in)):
+		case it.then < 0 && it.said < 0, it.said < 0 && (!equal(in.then, in.now) || !r.same(in)):
 			out = append(out, in.now)
 			continue
 		case it.said < 0:
@@ -544,9 +544,9 @@ func common(was, is []any) [][2]int {
 	for i := range best {
 		best[i] = make([]int, len(is)+1)
 	}
-	for i := len(was) - 1; i >= 0; i-- {
+	for i, wa := range slices.Backward(was) {
 		for j := len(is) - 1; j >= 0; j-- {
-			if best[i][j] = max(best[i+1][j], best[i][j+1]); equal(was[i], is[j]) {
+			if best[i][j] = max(best[i+1][j], best[i][j+1]); equal(wa, is[j]) {
 				best[i][j] = max(best[i][j], best[i+1][j+1]+1)
 			}
 		}

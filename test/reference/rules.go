@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,7 +16,7 @@ const (
 
 // A Function is what a rule calls with go: NAME, with the values in the order of their places.
 type Function struct {
-	ToHub, ToSpoke func(ctx context.Context, in []json.RawMessage) ([]json.RawMessage, error)
+	ToHub, ToSpoke func(in []json.RawMessage) ([]json.RawMessage, error)
 }
 
 type guard struct {
@@ -172,7 +171,7 @@ func (c *compiler) addOne(r rule, text ruleText, root [2]path, guards []guard, d
 	}
 	inner := [2]path{r.at[spoke][""], r.at[hub][""]}
 	if r.when != [2]*expression{} {
-		guards = append(guards[:len(guards):len(guards)], guard{inner, r.when, fmt.Sprintf("%p", &r)})
+		guards = append(slices.Clip(guards), guard{inner, r.when, fmt.Sprintf("%p", &r)})
 	}
 	return c.add(set, inner, guards, depth+1)
 }
@@ -180,7 +179,7 @@ func (c *compiler) addOne(r rule, text ruleText, root [2]path, guards []guard, d
 // exists reports whether a schema has a place.
 func exists(s *Schema, p path) bool {
 	for _, st := range p {
-		ok := true
+		var ok bool
 		switch st.kind {
 		case field:
 			s, ok = member(s, st.name)
@@ -244,7 +243,7 @@ func (p *pair) claimed(side int, place string, mover *rule) bool {
 func (r *rule) within(mover *rule) bool {
 	return !slices.ContainsFunc(r.guards, func(g guard) bool {
 		return !slices.ContainsFunc(mover.guards, func(h guard) bool { return h.key == g.key }) &&
-			!(mover.at[spoke][""].String() == g.at[spoke].String() && mover.when == g.when)
+			(mover.at[spoke][""].String() != g.at[spoke].String() || mover.when != g.when)
 	})
 }
 

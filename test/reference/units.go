@@ -226,7 +226,7 @@ func (p *pair) addRead(g *grouping, own string, side int, u unitPlace, scope [2]
 			g.outer[own] = outer
 			continue
 		}
-		if within := u.at[:u.at.scope()].String(); within != scope[s] && !(scope[s] == "" && scope[1-s] != "" && u.at.scope() > 0 && s != side) {
+		if within := u.at[:u.at.scope()].String(); within != scope[s] && (scope[s] != "" || scope[1-s] == "" || u.at.scope() <= 0 || s == side) {
 			u.outer = true
 			outer := g.outer[own]
 			outer[s] = append(outer[s], u)

@@ -323,7 +323,7 @@ func at(v any, concrete string) any {
 	if concrete == "" {
 		return v
 	}
-	for _, seg := range strings.Split(concrete[1:], "/") {
+	for seg := range strings.SplitSeq(concrete[1:], "/") {
 		switch in := v.(type) {
 		case map[string]any:
 			v = get(in, unescape(seg))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/google/go-cmp/cmp"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -23,7 +24,6 @@ import (
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/conversion/rules"
 	"github.com/crdconvert/webhookd/test/reference"
-	"github.com/google/go-cmp/cmp"
 )
 
 // A subject is a kind that both convert.
@@ -43,7 +43,10 @@ func newSubject(ctx context.Context, name string, functions map[string]rules.Fun
 	s := &subject{name: name, rules: ruleText, crd: crd, more: more, validators: map[string]validation.SchemaValidator{}}
 	own := map[string]reference.Function{}
 	for n, f := range functions {
-		own[n] = reference.Function(f)
+		own[n] = reference.Function{
+			ToHub:   func(in []json.RawMessage) ([]json.RawMessage, error) { return f.ToHub(ctx, in) },
+			ToSpoke: func(in []json.RawMessage) ([]json.RawMessage, error) { return f.ToSpoke(ctx, in) },
+		}
 	}
 	var err error
 	if s.kind, err = reference.NewKind(crd, own, append([][]byte{ruleText}, more...)...); err != nil {
@@ -347,12 +350,12 @@ func (s *subject) walk(t *testing.T, seed uint64, n int) {
 		}
 		steps = s.shrink(t.Context(), steps[:at+1])
 		_, diff, err = s.run(t.Context(), steps)
-		t.Fatalf("%v\n%s%s", err, s.tell(t.Context(), steps), diff)
+		t.Fatalf("%v\n%s%s", err, s.tell(steps), diff)
 	}
 }
 
 // tell prints the steps: what a client writes at which version.
-func (s *subject) tell(ctx context.Context, steps []step) string {
+func (s *subject) tell(steps []step) string {
 	var b strings.Builder
 	if len(s.crd) < 6000 {
 		fmt.Fprintf(&b, "%s\n---\n%s\n", s.rules, s.crd)
