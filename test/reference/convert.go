@@ -337,7 +337,7 @@ func (c *run) apply(r *rule) {
 		var single any = absent{}
 		concrete := ""
 		for name, p := range r.at[source] {
-			var root any = c.src
+			root := c.src
 			rest := p
 			base := ""
 			if p.scope() > 0 {
