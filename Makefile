@@ -99,6 +99,10 @@ faults-full: ## Run the fault tests with full numbers and time limits. Takes abo
 upstream: ## Hold rules for kinds of other projects to the laws on 2000 objects a version (OBJECTS), and to recorded results.
 	@cd test/upstream && $(GO) test -count=1 -timeout=60m $(TESTFLAGS) . -objects=$(or $(OBJECTS),2000)
 
+# make test does the same with fewer steps.
+reference: ## Edit objects by webhookd and by an independent reference, and compare what users see: 200000 steps (STEPS, SEED).
+	@$(GO) test -count=1 -timeout=600m $(TESTFLAGS) ./test/reference -steps=$(or $(STEPS),200000) -seed=$(or $(SEED),1)
+
 soak: ## Run under load for half an hour (SOAK): heap, goroutines, descriptors and latency must not grow.
 	@cd test/oracle && $(GO) test -count=1 -timeout=600m ./faults -v -run TestS1 -soak $(or $(SOAK),30m)
 

@@ -91,7 +91,7 @@ func TestEachLibraryHasItsOwners(t *testing.T) {
 		"github.com/go-chi":                "internal/server/",
 		"github.com/go-logr":               "test/",
 		"github.com/go-viper":              "internal/serve/config/",
-		"github.com/google/cel-go":         "internal/converters/rules/transform/",
+		"github.com/google/cel-go":         "internal/converters/rules/transform/ test/reference/",
 		"github.com/prometheus":            "internal/serve/metrics/ conversion/webhook/ test/",
 		"github.com/spf13/cobra":           "internal/cli/ test/ bench/",
 		"github.com/spf13/pflag":           "internal/cli/ internal/serve/config/ test/ bench/",
