@@ -192,6 +192,9 @@ func (r *restoring) value(p place) any {
 		case !equal(p.then, p.now) && nowObject && !wasObject:
 			return out
 		}
+		if len(p.at) > 0 && p.at[0].name == "metadata" {
+			return absent{} // there are no empty labels and annotations
+		}
 		return r.leaf(p)
 	}
 	saidList, isList := list(p.said)

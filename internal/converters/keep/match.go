@@ -9,31 +9,34 @@ type elementMatch struct {
 	from []int // of each present element, the kept one, or -1
 }
 
-// matchElements finds kept elements in a list: at their place, if the list has its length and that
-// explains as many of them as their order does; otherwise by their order, then anywhere, then at
-// their place between two others. Like reports whether an edited element may be a kept one.
+// matchElements finds kept elements in a list. Equal ones come first: at their places, if the list
+// has its length and that explains as many as their order does, otherwise by their order, and then
+// anywhere. What is left is at its place, or at that between two others, if it is like it. Like
+// reports whether an edited element may be a kept one.
 func matchElements(l *listEntry, now []stamp, like func(k, i int) bool, d *deadline) (elementMatch, error) {
-	if m, all := inPlace(l, now, like); all {
-		return m, nil
-	}
 	was := make([]stamp, len(l.elements))
 	for k, e := range l.elements {
 		was[k] = e.was
+	}
+	m := newElementMatch(len(was), len(now))
+	m.inPlace(l, len(now), func(k, i int) bool { return was[k] == now[i] })
+	if m.count() == len(was) {
+		return m, nil
 	}
 	inOrder, err := commonSubsequence(was, now, d)
 	if err != nil {
 		return elementMatch{}, err
 	}
-	if m, _ := inPlace(l, now, like); m.count() >= len(inOrder) {
-		m.anywhere(was, now)
-		return m, nil
-	}
-	m := newElementMatch(len(was), len(now))
-	for _, pair := range inOrder {
-		m.join(pair[0], pair[1])
+	if m.count() < len(inOrder) {
+		m = newElementMatch(len(was), len(now))
+		for _, pair := range inOrder {
+			m.join(pair[0], pair[1])
+		}
 	}
 	m.anywhere(was, now)
-	m.between(l, inOrder, len(now), like)
+	if m.inPlace(l, len(now), like); len(now) != l.length {
+		m.between(l, inOrder, len(now), like)
+	}
 	return m, nil
 }
 
@@ -59,24 +62,13 @@ func (m *elementMatch) count() (count int) {
 	return count
 }
 
-// inPlace matches elements at their places, if the list has its length, and reports whether all
-// are there unchanged.
-func inPlace(l *listEntry, now []stamp, like func(k, i int) bool) (m elementMatch, all bool) {
-	m = newElementMatch(len(l.elements), len(now))
-	if len(now) != l.length {
-		return m, false
-	}
-	all = true
+// inPlace matches elements at their places, if the list has its length.
+func (m *elementMatch) inPlace(l *listEntry, length int, like func(k, i int) bool) {
 	for k, e := range l.elements {
-		if e.index >= len(now) {
-			return m, false
-		}
-		same := now[e.index] == e.was
-		if all = all && same; same || like(k, e.index) {
-			m.join(k, e.index)
+		if i := e.index; length == l.length && i < length && m.at[k] < 0 && m.from[i] < 0 && like(k, i) {
+			m.join(k, i)
 		}
 	}
-	return m, all
 }
 
 // anywhere matches equal elements out of order.

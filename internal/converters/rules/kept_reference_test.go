@@ -18,7 +18,14 @@ func TestKeptValuesAsDocumented(t *testing.T) {
     !self.?managed.orValue(false) ? optional.none() :
     self.?all.orValue(false) ? optional.of({"all": dyn(true)}) : optional.of({"all": dyn(false), "rules": "calico"})
   toSpoke: '{"managed": optional.of(true), "all": self.?all}'`)
+	swapped := two("{spec: {l: [{id: string, s2: string}]}}", "{spec: {l: [{id: string, h2: string, w: string}]}}", `
+- {spoke: '.spec.l[].s2', toSpoke: 'has(element.h2) ? "yes" : "no"'}
+- {hub: ['.spec.l[].h2', '.spec.l[].w']}`)
 	rows{
+		"elements that change places take along what was kept of them": {world: swapped, steps: []step{
+			create("v1", `{spec: {l: [{id: a, h2: A, w: x}, {id: b, h2: B}]}}`), edit("v1beta1", `{spec: {l: [{id: b, s2: "yes"}, {id: a, s2: "yes"}]}}`),
+			shows("v1", `{spec: {l: [{id: b, h2: B}, {id: a, h2: A, w: x}]}}`),
+		}},
 		"a text that does not convert leaves its neighbour": {world: beside, steps: []step{
 			create("v1", `{spec: {a: {k: a}}}`), edit("v1beta1", `{spec: {ax: x}}`), shows("v1", `{spec: {a: {k: a}}}`),
 		}},
