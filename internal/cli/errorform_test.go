@@ -15,6 +15,7 @@ func TestErrorsBeginWithTheirCulprit(t *testing.T) {
 		"interrupted: every file is either converted or as it was, run it again for the rest: %s": "a count",
 		"review failed: %s": "the message of an answer",
 		"%w: %s":            "of a request: its URL",
+		"--%s %q: %s":       "the flag is first",
 	}
 	for _, file := range filesBelow(t, ".", ".go") {
 		if strings.HasSuffix(file, "_test.go") {

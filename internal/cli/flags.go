@@ -36,7 +36,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			"uint64":   "not a whole number, write digits only",
 		}[invalid.GetFlag().Value.Type()]
 		if wanted != "" {
-			return voice.Usage(fmt.Errorf("%s: --%s %q", wanted, invalid.GetFlag().Name, invalid.GetValue()), "")
+			return voice.Usage(fmt.Errorf("--%s %q: %s", invalid.GetFlag().Name, invalid.GetValue(), wanted), "")
 		}
 	}
 	return voice.Usage(err, hint)

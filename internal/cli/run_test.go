@@ -47,9 +47,9 @@ func TestErrorsAreReported(t *testing.T) {
 		{"several files for one", []string{"crd", "wire", "a.yaml", "b.yaml"}, nil, "", result{2, "", "webhookd: \"b.yaml\": several files, name one\n"}},
 		{"files and probes", []string{"review", "x.yaml", "--probe", "empty", "--server", "http://a"}, nil, "", result{2, "", "webhookd: both files and test reviews: give files or --probe\n"}},
 		{"argument that is none", []string{"version", "x"}, nil, "", result{2, "", "webhookd: \"x\": version takes no arguments, only flags\nhint: webhookd version --help lists the flags\n"}},
-		{"no number", []string{"fuzz", "--objects", "-1"}, nil, "", result{2, "", "webhookd: not a whole number, write digits only: --objects \"-1\"\n"}},
-		{"no duration", []string{"fuzz", "--for", "1"}, nil, "", result{2, "", "webhookd: not a duration, write a number with a unit, such as 30s or 2m: --for \"1\"\n"}},
-		{"no boolean", []string{"convert", "--diff=maybe"}, nil, "", result{2, "", "webhookd: not a boolean, write true or false: --diff \"maybe\"\n"}},
+		{"no number", []string{"fuzz", "--objects", "-1"}, nil, "", result{2, "", "webhookd: --objects \"-1\": not a whole number, write digits only\n"}},
+		{"no duration", []string{"fuzz", "--for", "1"}, nil, "", result{2, "", "webhookd: --for \"1\": not a duration, write a number with a unit, such as 30s or 2m\n"}},
+		{"no boolean", []string{"convert", "--diff=maybe"}, nil, "", result{2, "", "webhookd: --diff \"maybe\": not a boolean, write true or false\n"}},
 		{"no certificate", []string{"serve"}, nil, "", result{2, "", "webhookd: tls-dir: no certificate to serve with: set it to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)\n"}},
 		{"all problems of the configuration", []string{"serve", "--drain-delay=1h", "--self-signed"}, []string{"WEBHOOKD_LOG_LEVEL=loud"}, "", result{2, "", "" +
 			"webhookd: log-level (env WEBHOOKD_LOG_LEVEL): not one of the choices: write debug, info, warn or error\n" +
@@ -154,7 +154,7 @@ func TestColors(t *testing.T) {
 		"always":                {append(args, "--color=always"), nil, "\x1b[31mwebhookd:\x1b[0m "},
 		"always beats NO_COLOR": {append(args, "--color", "always"), []string{"NO_COLOR=1"}, "\x1b[31mwebhookd:\x1b[0m "},
 		"never":                 {append(args, "--color=never"), nil, "webhookd: "},
-		"a choice that is none": {append(args, "--color=red"), nil, "webhookd: not a choice, write auto, always or never: --color \"red\"\n"},
+		"a choice that is none": {append(args, "--color=red"), nil, "webhookd: --color \"red\": not a choice, write auto, always or never\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -105,13 +105,13 @@ func badFiles() []damage {
 		return func(_ *testing.T, k kit) ([]byte, []byte) { return f(k.pair.Cert), f(k.pair.Key) }
 	}
 	return []damage{
-		{name: "empty certificate", want: "certificate: no PEM block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+		{name: "empty certificate", want: "tls.crt: no PEM block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
 			return nil, k.pair.Key
 		}},
-		{name: "empty key", want: "private key: no PEM block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+		{name: "empty key", want: "tls.key: no PEM block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
 			return k.pair.Cert, nil
 		}},
-		{name: "empty files", want: "tls.crt\nprivate key: no PEM block", data: both(func([]byte) []byte { return nil })},
+		{name: "empty files", want: "tls.key: no PEM block", data: both(func([]byte) []byte { return nil })},
 		{name: "garbage certificate", want: "no PEM block", data: func(_ *testing.T, k kit) ([]byte, []byte) {
 			return bytes.Repeat([]byte{0, 0xff, '-'}, 500), k.pair.Key
 		}},
@@ -140,13 +140,13 @@ func badFiles() []damage {
 		{name: "disk full: chain cut short", want: "1 of 2 PEM blocks", data: func(_ *testing.T, k kit) ([]byte, []byte) {
 			return k.pair.Cert[:len(k.pair.Cert)-40], k.pair.Key
 		}},
-		{name: "disk full: key cut short", want: "private key: 1 of 1 PEM blocks", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+		{name: "disk full: key cut short", want: "tls.key: 1 of 1 PEM blocks", data: func(_ *testing.T, k kit) ([]byte, []byte) {
 			return k.pair.Cert, k.pair.Key[:len(k.pair.Key)/2]
 		}},
 		{name: "over 1 MiB", want: "larger than 1 MiB", data: func(_ *testing.T, k kit) ([]byte, []byte) {
 			return append(bytes.Repeat([]byte("#\n"), maxFile/2), k.pair.Cert...), k.pair.Key
 		}},
-		{name: "bytes of the chain flipped", want: "certificate: block 2", data: func(_ *testing.T, k kit) ([]byte, []byte) {
+		{name: "bytes of the chain flipped", want: "tls.crt: block 2", data: func(_ *testing.T, k kit) ([]byte, []byte) {
 			noise := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: bytes.Repeat([]byte{0xa5}, 300)})
 			return append(slices.Clone(k.other.Cert), noise...), k.other.Key
 		}},
@@ -177,7 +177,7 @@ func badKeys() []damage {
 				Bytes:   make([]byte, 64),
 			})
 		}},
-		{name: "public key", want: "key pair: ", data: func(t *testing.T, k kit) ([]byte, []byte) {
+		{name: "public key", want: "failed to find PEM block", data: func(t *testing.T, k kit) ([]byte, []byte) {
 			der, err := x509.MarshalPKIXPublicKey(k.pair.Signer.Public())
 			if err != nil {
 				t.Fatal(err)
@@ -229,10 +229,10 @@ func badLeaves() []damage {
 
 func badDirectories() []damage {
 	return []damage{
-		{name: "no certificate", want: "no such file or directory; add it to the Secret, or set tls-dir to where it is: ", dir: func(t *testing.T, k kit, dir string) {
+		{name: "no certificate", want: "no such file or directory; add it to the Secret, or set tls-dir to where it is", dir: func(t *testing.T, k kit, dir string) {
 			tlstest.SwapSecretDir(t, dir, map[string][]byte{KeyFile: k.pair.Key})
 		}},
-		{name: "no key", want: "no such file or directory; add it to the Secret, or set tls-dir to where it is: ", dir: func(t *testing.T, k kit, dir string) {
+		{name: "no key", want: "no such file or directory; add it to the Secret, or set tls-dir to where it is", dir: func(t *testing.T, k kit, dir string) {
 			tlstest.SwapSecretDir(t, dir, map[string][]byte{CertFile: k.pair.Cert})
 		}},
 		{name: "certificate is a directory", want: "not a regular file", dir: func(t *testing.T, _ kit, dir string) {
@@ -260,10 +260,10 @@ func badDirectories() []damage {
 		{name: "link gone", want: "no such file or directory", dir: func(t *testing.T, _ kit, dir string) {
 			noError(t, os.Remove(filepath.Join(dir, "..data")))
 		}},
-		{name: "directory gone", want: "no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is: ", dir: func(t *testing.T, _ kit, dir string) {
+		{name: "directory gone", want: "no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is", dir: func(t *testing.T, _ kit, dir string) {
 			noError(t, os.RemoveAll(dir))
 		}},
-		{name: "directory is a file", want: "not a directory, set tls-dir to the folder with the files: ", dir: func(t *testing.T, _ kit, dir string) {
+		{name: "directory is a file", want: "not a directory, set tls-dir to the folder with the files", dir: func(t *testing.T, _ kit, dir string) {
 			noError(t, os.RemoveAll(dir))
 			writeFile(t, dir, nil)
 		}},
@@ -305,7 +305,7 @@ func (deniedFS) Open(name string) (fs.File, error) {
 func TestUnreadableFileNamesTheRemedy(t *testing.T) {
 	t.Parallel()
 	_, err := readFile(deniedFS{}, KeyFile, "/tls/tls.key")
-	want := "read file: permission denied; set the pod's fsGroup or the volume's defaultMode: /tls/tls.key"
+	want := "/tls/tls.key: permission denied; set the pod's fsGroup or the volume's defaultMode"
 	if !errors.Is(err, fs.ErrPermission) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -26,7 +26,7 @@ func parseClients(f *files) (*clients, error) {
 	}
 	certs, err := parseCertificates(f.clientCA)
 	if err != nil {
-		return nil, fmt.Errorf("client CA: %w: %s", err, f.clientCAPath)
+		return nil, fmt.Errorf("%s: %w", f.clientCAPath, err)
 	}
 	c := &clients{pem: f.clientCA, pool: x509.NewCertPool(), count: len(certs)}
 	for _, cert := range certs {

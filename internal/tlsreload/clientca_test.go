@@ -88,8 +88,8 @@ func TestBadClientCA(t *testing.T) {
 		name, want string
 		pem        func(ca *tlstest.CA) []byte
 	}{
-		{"missing", "no such file or directory; add it to the Secret, or set client-ca-file to where it is: ", nil},
-		{"empty", "client CA: no PEM block", func(*tlstest.CA) []byte { return nil }},
+		{"missing", "no such file or directory; add it to the Secret, or set client-ca-file to where it is", nil},
+		{"empty", "ca.crt: no PEM block", func(*tlstest.CA) []byte { return nil }},
 		{"cut short", "PEM blocks are cut short", func(ca *tlstest.CA) []byte { return ca.PEM[:100] }},
 		{"a key", "no CERTIFICATE block", func(*tlstest.CA) []byte { return tlstestKey(t) }},
 	} {

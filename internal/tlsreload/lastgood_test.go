@@ -106,7 +106,7 @@ func TestParserPanicKeepsTheLastGoodPair(t *testing.T) {
 		pass(2 * DefaultPollInterval)
 		expectServed(t, s, good)
 		calls.expect(t, "reloaded", "failed")
-		if got, want := calls.lastReason(), "parser panicked with string, write the files again: "+dir; got != want {
+		if got, want := calls.lastReason(), dir+": the parser panicked with string, write the files again"; got != want {
 			t.Errorf("reason %q, want %q", got, want)
 		}
 
@@ -240,7 +240,7 @@ func TestOpenRefuses(t *testing.T) {
 		{
 			"missing directory",
 			Options{Dir: missing},
-			"tls directory: no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is: " + missing,
+			missing + ": no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -52,25 +52,25 @@ func newPair(cert *tls.Certificate, generation string) *pair {
 func parsePair(f *files) (*pair, error) {
 	chain, certErr := parseCertificates(f.cert)
 	if certErr != nil {
-		certErr = fmt.Errorf("certificate: %w: %s", certErr, f.certPath)
+		certErr = fmt.Errorf("%s: %w", f.certPath, certErr)
 	}
 	keyErr := checkKeyPEM(f.key)
 	if keyErr != nil {
-		keyErr = fmt.Errorf("private key: %w: %s", keyErr, f.keyPath)
+		keyErr = fmt.Errorf("%s: %w", f.keyPath, keyErr)
 	}
 	if err := errors.Join(certErr, keyErr); err != nil {
 		return nil, err
 	}
 	if len(chain) > 1 && chain[0].IsCA && !chain[1].IsCA {
-		return nil, fmt.Errorf("certificate: the first one is a CA; put the leaf first, then its issuers: %s", f.certPath)
+		return nil, fmt.Errorf("%s: the first certificate is a CA; put the leaf first, then its issuers", f.certPath)
 	}
 	cert, err := tls.X509KeyPair(f.cert, f.key)
 	if err != nil {
-		return nil, &mismatchError{fmt.Errorf("key pair: %w: %s", err, f.keyPath)}
+		return nil, &mismatchError{fmt.Errorf("%s: %w", f.keyPath, err)}
 	}
 	cert.Leaf = chain[0] // also under GODEBUG=x509keypairleaf=0
 	if err := checkLeaf(cert.Leaf); err != nil {
-		return nil, fmt.Errorf("certificate: %w: %s", err, f.certPath)
+		return nil, fmt.Errorf("%s: %w", f.certPath, err)
 	}
 	p := newPair(&cert, f.generation)
 	p.certPEM, p.keyPEM = f.cert, f.key

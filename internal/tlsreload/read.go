@@ -54,23 +54,23 @@ func (o *Options) read() (files, error) {
 // open opens the current generation and returns its name, which is empty for a plain directory.
 func (o *Options) open() (string, *volume.Files, error) {
 	fail := func(format string, args ...any) (string, *volume.Files, error) {
-		return "", nil, fmt.Errorf("tls directory"+format+": %s", append(args, o.Dir)...)
+		return "", nil, fmt.Errorf("%s: "+format, append([]any{o.Dir}, args...)...)
 	}
 	current, err := volume.Current(o.Dir)
 	if err != nil {
 		if info, statErr := os.Stat(o.Dir); statErr == nil && !info.IsDir() {
-			return fail(": not a directory, set tls-dir to the folder with the files")
+			return fail("not a directory, set tls-dir to the folder with the files")
 		}
-		return fail(": ..data is not a usable link: %w", cause(err))
+		return fail("..data is not a usable link: %w", cause(err))
 	}
 	open, err := current.Open()
 	switch {
 	case err != nil && current.Name != "":
-		return fail(": what ..data names cannot be opened: %w", cause(err))
+		return fail("what ..data names cannot be opened: %w", cause(err))
 	case errors.Is(err, fs.ErrNotExist):
-		return fail(": %w, mount the Secret with the certificate there, or set tls-dir to where it is", cause(err))
+		return fail("%w, mount the Secret with the certificate there, or set tls-dir to where it is", cause(err))
 	case err != nil:
-		return fail(": %w", cause(err))
+		return fail("%w", cause(err))
 	}
 	return current.Name, open, nil
 }
@@ -86,7 +86,7 @@ func readFile(fsys fs.FS, name, path string) ([]byte, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			err = fmt.Errorf("%w; add it to the Secret, or set client-ca-file to where it is", err)
 		}
-		return nil, fmt.Errorf("read file: %w: %s", err, path)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	// Opening a FIFO would block, so check the type first.
 	info, err := fs.Stat(fsys, name)

@@ -59,7 +59,7 @@ func (o *Options) inspect(known *state) contents {
 func parsed[T any](f *files, parse func(*files) (*T, error), path string) (made *T, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			made, err = nil, fmt.Errorf("parser panicked with %T, write the files again: %s", v, path)
+			made, err = nil, fmt.Errorf("%s: the parser panicked with %T, write the files again", path, v)
 		}
 	}()
 	return parse(f)
@@ -75,7 +75,7 @@ func (s *Source) inspectPatiently(ctx context.Context) (contents, error) {
 		gap := retryGap
 		switch settled := c.settled(known, last); {
 		case !settled && unsettled == retries:
-			c.pair, c.pairErr = nil, fmt.Errorf("key pair keeps changing while it is read: %s", s.opts.Dir)
+			c.pair, c.pairErr = nil, fmt.Errorf("%s: the key pair keeps changing while it is read", s.opts.Dir)
 			return c, nil
 		case !settled:
 			gap, unsettled = settleGap, unsettled+1
@@ -126,7 +126,7 @@ func (s *Source) apply(found *contents) Reloaded {
 		case wait:
 			waiting = found.pair
 		case expired:
-			problem = errors.Join(problem, fmt.Errorf("certificate has expired, and the one served has not: %s", s.opts.Dir))
+			problem = errors.Join(problem, fmt.Errorf("%s: the certificate has expired, and the one served has not", s.opts.Dir))
 		}
 	}
 	if found.clientsErr == nil {

@@ -62,7 +62,7 @@ func (w *watch) arm() error {
 			if errors.Is(err, syscall.ENOSPC) {
 				err = fmt.Errorf("fs.inotify.max_user_watches is used up: %w", cause(err))
 			}
-			problems = append(problems, fmt.Errorf("directory watch: %w: %s", err, dir))
+			problems = append(problems, fmt.Errorf("%s: directory watch: %w", dir, err))
 		}
 	}
 	err := errors.Join(problems...)

@@ -157,7 +157,7 @@ func TestWatchReportsUsedUpWatches(t *testing.T) {
 	w := newWatch(func() (*notifier, error) { return &fake.notifier, nil }, []string{"/tls"})
 	defer w.close()
 	err := w.arm()
-	want := "directory watch: fs.inotify.max_user_watches is used up: no space left on device: /tls"
+	want := "/tls: directory watch: fs.inotify.max_user_watches is used up: no space left on device"
 	if !errors.Is(err, syscall.ENOSPC) || err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}

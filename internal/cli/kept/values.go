@@ -57,7 +57,7 @@ func (r *reader) examine(ctx context.Context, text []byte) ([]*keptObject, error
 	}
 	gvk := object.GroupVersionKind()
 	if manifest.IsDefinition(gvk) || object.APIVersion == syntax.APIVersion {
-		return nil, voice.Usage(fmt.Errorf("not an object with kept values: %s of %s", object.Kind, of), offline.HintKind(gvk))
+		return nil, voice.Usage(fmt.Errorf("%s: a %s is no object with kept values", of, object.Kind), offline.HintKind(gvk))
 	}
 	x := &keptObject{
 		Object: object.Kind + " " + offline.NameOf(text), Version: gvk.Version,
