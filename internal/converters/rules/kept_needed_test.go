@@ -32,7 +32,13 @@ func TestKeptValuesNeed(t *testing.T) {
 	}
 	labels := two("{spec: {}}", "{spec: {n: integer, m: integer}}", `- {spoke: '.metadata.labels["n"]', hub: .spec.n, codec: String}
 - {spoke: '.metadata.labels["m"]', hub: .spec.m, values: {a: 1}}`)
+	hasLabels := two("{spec: {}}", "{spec: {f: boolean, m: integer}}", `- {spoke: '.metadata.labels["m"]', hub: .spec.m, values: {a: 1}}
+- {hub: .spec.f, toHub: has(object.metadata.labels)}`)
 	rows{
+		"the only label, whose presence an expression reads": {world: hasLabels, steps: []step{
+			create("v1beta1", `{metadata: {labels: {m: ""}}, spec: {}}`), rewritten("v1"), shows("v1", `{spec: {f: true}}`),
+			shows("v1beta1", `{metadata: {labels: {m: ""}}, spec: {}}`),
+		}},
 		"a label next to one that the other version cannot show": {world: labels, steps: []step{
 			create("v1", `{spec: {n: -5}}`), edit("v1beta1", `{metadata: {labels: {m: ""}}}`),
 			shows("v1beta1", `{metadata: {labels: {m: ""}}, spec: {}}`), shows("v1", `{spec: {n: -5}}`),
