@@ -19,7 +19,8 @@ func known(subject string, want, got map[string]any) bool {
 	// else of that object does.
 	made := map[string]string{
 		"argocd": `^spec\.sso\.keycloak`, "otel-collector": `^spec\.autoscaler`, "cloneset": `rollingUpdate.podUpdatePolicy$`,
-		// The whole spec goes, and what was kept of it stays while a label or an annotation belongs to it.
+		// The whole spec goes, and what was kept of it stays with a label or annotation that
+		// belongs to it.
 		"examples/labels": `^spec\.(contact|path|team)`,
 	}
 	for name, paths := range made {

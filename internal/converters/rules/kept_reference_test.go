@@ -5,7 +5,7 @@ import "testing"
 // What an implementation of the documentation alone found (test/reference).
 func TestKeptValuesAsDocumented(t *testing.T) {
 	t.Parallel()
-	beside := two("{spec: {ax: string}}", "{spec: {a: {x: integer, k: string}}}",
+	nearby := two("{spec: {ax: string}}", "{spec: {a: {x: integer, k: string}}}",
 		"- {spoke: .spec.ax, hub: .spec.a.x, codec: DurationSeconds}\n- {hub: .spec.a.k}")
 	hosts := two("{spec: {hosts: [string]}}", "{spec: {hosts: [{name: string, k: string}]}}",
 		"- {spoke: '.spec.hosts[]', hub: '.spec.hosts[].name'}\n- {hub: '.spec.hosts[].k'}")
@@ -26,7 +26,7 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 			create("v1", `{spec: {l: [{id: a, h2: A, w: x}, {id: b, h2: B}]}}`), edit("v1beta1", `{spec: {l: [{id: b, s2: "yes"}, {id: a, s2: "yes"}]}}`),
 			shows("v1", `{spec: {l: [{id: b, h2: B}, {id: a, h2: A, w: x}]}}`),
 		}},
-		"a text that does not convert leaves its neighbour": {world: beside, steps: []step{
+		"a text that does not convert leaves its neighbour": {world: nearby, steps: []step{
 			create("v1", `{spec: {a: {k: a}}}`), edit("v1beta1", `{spec: {ax: x}}`), shows("v1", `{spec: {a: {k: a}}}`),
 		}},
 		"an element that only one version shows stays in its place": {world: hosts, steps: []step{
