@@ -9,8 +9,9 @@ import (
 
 // The inputs of a kept value are what the other version shows of the places that the value is
 // computed from. Their digest has each place with its effective value, in no order: a place that is
-// absent adds nothing. The schema's default, which the API server would fill in, adds 0. So places
-// that rules or schemas get later do not count while they show nothing.
+// absent adds nothing. The schema's default, which the API server would fill in, adds 0, unless it
+// is absent together with the object around it. So places that rules or schemas get later do not
+// count while they show nothing.
 
 // inputs returns the digest of the inputs of the value at a place, where the conversion back gives
 // n.

@@ -174,7 +174,7 @@ func (r *restorer) judge(b *branch, n *jsondoc.Node, c cursor) {
 }
 
 // isUnshown reports whether the other version shows nothing but defaults of a value, and showed
-// nothing when it was kept.
+// nothing when it was kept. Inputs in status always have the object's uid.
 func (r *restorer) isUnshown(n *jsondoc.Node, c cursor, e *Entry) bool {
 	now := r.inputs(n, c, e)
 	return now.sum == now.absent && (!e.inputs.any || c.inStatus)
