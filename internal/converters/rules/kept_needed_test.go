@@ -34,15 +34,15 @@ func TestKeptValuesNeed(t *testing.T) {
 - {spoke: '.metadata.labels["m"]', hub: .spec.m, values: {a: 1}}`)
 	hasLabels := two("{spec: {}}", "{spec: {f: boolean, m: integer}}", `- {spoke: '.metadata.labels["m"]', hub: .spec.m, values: {a: 1}}
 - {hub: .spec.f, toHub: has(object.metadata.labels)}`)
-	defaultOfRule := two("{spec: {a: string}}", "{spec: {o: {b: boolean}}}", `- spoke: .spec.a
+	defaultOfRule := two("{spec: {a: string, o: {n: integer}}}", "{spec: {o: {b: boolean, n: integer}}}", `- spoke: .spec.a
   hub: .spec.o.b
   toHub: 'self == "true" ? optional.of(true) : optional.none()'
   toSpoke: 'self ? optional.of("true") : optional.none()'
   defaultInHub: false`)
 	rows{
 		"that a rule fills something in, next to what it has come to map": {world: defaultOfRule, storage: "v1", steps: []step{
-			create("v1", `{spec: {o: {}}}`), annotated(map[string]string{"conversion.webhookd.io/v1beta1.spec.a": `{"value":""}`}),
-			rewritten("v1beta1"), shows("v1", `{spec: {o: {}}}`), shows("v1beta1", `{spec: {a: ""}}`),
+			create("v1", `{spec: {o: {n: 1}}}`), annotated(map[string]string{"conversion.webhookd.io/v1beta1.spec.a": `{"value":""}`}),
+			rewritten("v1beta1"), shows("v1", `{spec: {o: {n: 1}}}`), shows("v1beta1", `{spec: {a: "", o: {n: 1}}}`),
 		}},
 		"the only label, whose presence an expression reads": {world: hasLabels, steps: []step{
 			create("v1beta1", `{metadata: {labels: {m: ""}}, spec: {}}`), rewritten("v1"), shows("v1", `{spec: {f: true}}`),
