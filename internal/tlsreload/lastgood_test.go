@@ -265,7 +265,13 @@ func TestOpenWaitsForAMatch(t *testing.T) {
 		if _, err := Open(t.Context(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "match") || time.Since(began) < matchTime {
 			t.Errorf("error %v after %s", err, time.Since(began))
 		}
-		time.AfterFunc(matchTime/2, func() { writeFile(t, filepath.Join(dir, KeyFile), next.Key) })
+		whole := filepath.Join(t.TempDir(), KeyFile)
+		writeFile(t, whole, next.Key)
+		time.AfterFunc(matchTime/2, func() {
+			if err := os.Rename(whole, filepath.Join(dir, KeyFile)); err != nil {
+				t.Error(err)
+			}
+		})
 		expectServed(t, open(t, Options{Dir: dir}), next)
 	})
 }
