@@ -58,6 +58,6 @@ func withRules(name, unmapped, rules string) func(t *testing.T, s site) scenario
 				t.Fatal(err)
 			}
 		}
-		return webhookd("--rules", filepath.Join(dir, "rules.yaml"), "--crds", filepath.Join(dir, "crd.yaml"))(t, s)
+		return webhookd("--rules", filepath.Join(dir, "rules.yaml"), "--crds", filepath.Join(dir, "crd.yaml"), "--wait-for-rules")(t, s)
 	}
 }
