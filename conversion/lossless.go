@@ -78,8 +78,7 @@ type keeper struct {
 type layout struct {
 	*keep.Layout
 
-	defaults *keep.Defaults           // of the version
-	alike    map[*crdschema.Node]bool // see pruneAlike
+	alike map[*crdschema.Node]bool // see pruneAlike
 
 	json *jsonType // of the version's Go type, if it has one, with the fields that the schema does not cover
 }
@@ -101,7 +100,7 @@ func newKeeper(c Converter, k *converters.Kind) *keeper {
 			if typed != nil && typed.types[d.from].object != nil {
 				json = typed.types[d.from].coveredBy(l.Schema)
 			}
-			layouts[d] = &layout{l, l.Defaults(), alike, json}
+			layouts[d] = &layout{l, alike, json}
 		}
 	}
 	return &keeper{converter: onText(c), typed: typed, versions: k.Versions, layouts: layouts}
@@ -155,11 +154,11 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 	if err != nil {
 		return err
 	}
-	filling, err := c.fill(c.target, obj)
+	filled, err := c.fill(c.target, obj)
 	if err != nil {
 		return err
 	}
-	if way != nil && len(kept) == 0 && !unknown && !pruned && !filling.Read && way.isLossless(ctx) {
+	if way != nil && len(kept) == 0 && !unknown && !pruned && !filled && way.isLossless(ctx) {
 		return nil
 	}
 	g, err := c.back(ctx, obj)
@@ -190,11 +189,11 @@ func (c *keeping) begin(obj *jsondoc.Object) error {
 }
 
 // fill fills in the defaults of a version, unless the object is a fragment.
-func (c *keeping) fill(l *layout, obj *jsondoc.Object) (keep.Filling, error) {
+func (c *keeping) fill(l *layout, obj *jsondoc.Object) (filled bool, err error) {
 	if !c.stored {
-		return keep.Filling{}, nil
+		return false, nil
 	}
-	return l.defaults.Fill(obj)
+	return l.Schema.Fill(obj.Node)
 }
 
 // there converts obj. If that is between Go types, it may return a short way back.

@@ -77,7 +77,7 @@ func (t *trial) wrong(g, without *jsondoc.Object) leaves {
 // filled in its defaults.
 func (l *layout) differing(a, b *jsondoc.Object) *difference {
 	d := differing(a, b, l.Schema)
-	if len(d.leaves) == 0 || l.defaults == nil {
+	if len(d.leaves) == 0 || !l.Schema.HasDefaults() {
 		return d
 	}
 	fa, errA := copyOf(a)
@@ -85,8 +85,8 @@ func (l *layout) differing(a, b *jsondoc.Object) *difference {
 	if errA != nil || errB != nil {
 		return d
 	}
-	_, errA = l.defaults.Fill(fa)
-	_, errB = l.defaults.Fill(fb)
+	_, errA = l.Schema.Fill(fa.Node)
+	_, errB = l.Schema.Fill(fb.Node)
 	if errA != nil || errB != nil {
 		return d
 	}
@@ -187,7 +187,7 @@ func (d *difference) value(a, b *jsondoc.Node, schema *crdschema.Node, path stri
 		d.members(a, b, schema, path, nil)
 	case a.Kind() == jsondoc.Array && b.Kind() == jsondoc.Array && a.Len() == b.Len():
 		i := -1
-		_ = jsondoc.Pairs(a, b, true, func(_ string, a, b *jsondoc.Node) bool {
+		_ = jsondoc.Pairs(a, b, true, func(_ []byte, a, b *jsondoc.Node) bool {
 			i++
 			d.value(a, b, schema.Items(), path+strconv.Itoa(i)+"\x00")
 			return true
@@ -203,8 +203,8 @@ func (d *difference) value(a, b *jsondoc.Node, schema *crdschema.Node, path stri
 // members compares two objects, either of which may be nil. An object with a name that occurs twice
 // has been refused already.
 func (d *difference) members(a, b *jsondoc.Node, schema *crdschema.Node, path string, leaveOut func(name string) bool) {
-	_ = jsondoc.Pairs(a, b, false, func(name string, a, b *jsondoc.Node) bool {
-		m := memberOf(schema, []byte(name))
+	_ = jsondoc.Pairs(a, b, false, func(field []byte, a, b *jsondoc.Node) bool {
+		name, m := string(field), memberOf(schema, field)
 		unknown := schema != nil && m == nil && !schema.PreservesUnknown()
 		if !unknown && (leaveOut == nil || !leaveOut(name)) {
 			d.value(a, b, m, path+name+"\x00")

@@ -90,8 +90,8 @@ func restoreMetadata(obj *jsondoc.Object, before jsondoc.Value, was, is *jsondoc
 	edits := make([]func() error, 0, 2)
 	var changed GuardError
 	var problems problems
-	err := jsondoc.Pairs(was, is, false, func(name string, was, is *jsondoc.Node) bool {
-		switch {
+	err := jsondoc.Pairs(was, is, false, func(field []byte, was, is *jsondoc.Node) bool {
+		switch name := string(field); {
 		case name != "labels" && name != "annotations":
 			if !same(was.Text(), is) {
 				changed.add("metadata", clip(name, maxName))
@@ -139,7 +139,7 @@ func sameStrings(was, is *jsondoc.Node) bool {
 		return same(was.Text(), is)
 	}
 	equal := true
-	err := jsondoc.Pairs(was, is, false, func(_ string, was, is *jsondoc.Node) bool {
+	err := jsondoc.Pairs(was, is, false, func(_ []byte, was, is *jsondoc.Node) bool {
 		equal = was != nil && is != nil && same(was.Text(), is)
 		return equal
 	})

@@ -74,9 +74,8 @@ func Take(obj *jsondoc.Object, v Versions, memory *Memory) ([]*Entry, error) {
 			left++
 			return true
 		}
-		entries, goes := v.read(string(name), m, r)
-		kept = append(kept, entries...)
-		if !goes {
+		goes := false
+		if kept, goes = v.read(kept, string(name), m, r); !goes {
 			left++
 		}
 		return !goes
@@ -87,21 +86,20 @@ func Take(obj *jsondoc.Object, v Versions, memory *Memory) ([]*Entry, error) {
 	return kept, err
 }
 
-// read returns the entries of an annotation, and whether the annotation goes.
-func (v Versions) read(name string, m jsondoc.Member, r *reader) (entries []*Entry, goes bool) {
+// read appends the entries of an annotation to kept, and reports whether the annotation goes.
+func (v Versions) read(kept []*Entry, name string, m jsondoc.Member, r *reader) (all []*Entry, goes bool) {
 	of, _, _ := splitName(name)
 	if of != label(v.From) && of != label(v.To) && !v.Gone(of) {
-		return nil, false
+		return kept, false
 	}
 	text := m.Value().Text()
 	if len(text) == 0 || text[0] != '"' {
-		return nil, false
+		return kept, false
 	}
-	entries, ok := r.annotation(name, of, text)
-	if !ok || of != label(v.To) {
-		return nil, ok
+	if all, goes = r.annotation(kept, name, of, text); of != label(v.To) {
+		all = kept
 	}
-	return entries, true
+	return all, goes
 }
 
 // kubeVersion matches versions with a known age.
@@ -218,3 +216,11 @@ func appendWord(dst []byte, text string) []byte {
 }
 
 func isAlphanumeric(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// IsStored reports whether an object may be one that the API server has stored, and which so has
+// all defaults. Fragments are not: in server-side apply their manager would come to own the
+// defaults.
+func IsStored(obj *jsondoc.Object) bool {
+	uid, _, err := obj.NestedText("metadata", "uid")
+	return err == nil && len(uid) > len(`""`) && uid[0] == '"'
+}

@@ -387,7 +387,7 @@ func nameOfText(text string) string {
 	if said == nil || r.scan.Reset(said.Text(), jsondoc.MaxDepth) != nil {
 		return ""
 	}
-	path, err := r.path()
+	path, err := r.readPath()
 	if err != nil || len(path) == 0 {
 		return ""
 	}

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
@@ -283,17 +284,27 @@ func fills(s *crdschema.Node, n *jsondoc.Node) bool {
 	if !has || !isContainer(n) {
 		return has && isText(n, text)
 	}
-	v, err := parsed([]byte(text))
-	return err == nil && v.Kind() == n.Kind() && effective(v, s) == effective(n, s)
+	return n.Kind() == jsondoc.Kind(text[0]) && effective(n, s) == s.DefaultSum(effectiveOf)
+}
+
+// effectiveOf is effective for a text, which is valid JSON.
+func effectiveOf(s *crdschema.Node, text string) uint64 {
+	n, _ := parsed([]byte(text))
+	return effective(n, s)
 }
 
 // isText reports whether a value equals a JSON text.
 func isText(n *jsondoc.Node, text string) bool {
 	switch kind := n.Kind(); {
-	case kind == jsondoc.Invalid, (text[0] == '{' || text[0] == '[' || text[0] == '"') && kind != jsondoc.Kind(text[0]):
+	case kind == jsondoc.String:
+		if text[0] != '"' || strings.IndexByte(text, '\\') < 0 {
+			return text[0] == '"' && n.IsStr(text[1:len(text)-1])
+		}
+		return n.IsStr(jsondoc.Unquote([]byte(text)))
+	case !isContainer(n):
+		return kind != jsondoc.Invalid && string(n.Text()) == text
+	case kind != jsondoc.Kind(text[0]):
 		return false
-	case kind != jsondoc.Map && kind != jsondoc.Array && string(n.Text()) == text: // an edited object has no text yet
-		return true
 	}
 	v, err := parsed([]byte(text))
 	return err == nil && same(n, v)

@@ -33,7 +33,7 @@ func Describe(name, text string) Description {
 	if !own {
 		return Description{}
 	}
-	kept, ok := new(Memory).reading().annotation(name, version, jsondoc.AppendString(nil, text))
+	kept, ok := new(Memory).reading().annotation(nil, name, version, jsondoc.AppendString(nil, text))
 	if !ok {
 		return Description{Version: version}
 	}

@@ -30,9 +30,9 @@ func Diff(ctx context.Context, m *Memory, c *Conversion) ([]*Entry, error) {
 	if c.Restored == nil {
 		c.Restored = &Restored{}
 	}
-	d := &differ{Conversion: c, walker: newWalker(ctx, c.G), arena: &m.arena}
+	d := &differ{Conversion: c, walker: newWalker(ctx, m, c.G)}
 	if d.diff(); errors.Is(d.err, errMany) {
-		d = &differ{Conversion: c, walker: newWalker(ctx, c.G), arena: &m.arena, coarse: true}
+		d = &differ{Conversion: c, walker: newWalker(ctx, m, c.G), coarse: true}
 		d.diff()
 	}
 	return d.entries, d.err
@@ -43,7 +43,6 @@ type differ struct {
 	*Conversion
 	walker // of g
 
-	arena *arena
 	// coarse keeps what only x has as one entry, not leaf by leaf.
 	coarse  bool
 	within  int // how many lists without keys this is in
@@ -87,7 +86,8 @@ func (d *differ) metadata(x, g *jsondoc.Node, c cursor) {
 
 // members compares the members of two objects, either of which may be nil.
 func (d *differ) members(x, g *jsondoc.Node, c cursor, leaveOut func(string) bool) {
-	d.note(jsondoc.Pairs(x, g, d.Unknown, func(name string, a, b *jsondoc.Node) bool {
+	d.note(jsondoc.Pairs(x, g, d.Unknown, func(field []byte, a, b *jsondoc.Node) bool {
+		name := c.schema.Name(field)
 		if leaveOut != nil && leaveOut(name) {
 			return true
 		}
@@ -147,7 +147,7 @@ func (d *differ) inElement(x, g *jsondoc.Node, c cursor) []*Entry {
 	if !d.Unknown && x.SameText(g) {
 		return nil
 	}
-	sub := &differ{Conversion: d.Conversion, walker: d.startingAt(g), arena: d.arena, coarse: d.coarse, within: d.within + 1}
+	sub := &differ{Conversion: d.Conversion, walker: d.startingAt(g), coarse: d.coarse, within: d.within + 1}
 	if x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map {
 		sub.members(x, g, c, nil)
 	} else {
@@ -249,11 +249,11 @@ func (d *differ) keep(e Entry, g *jsondoc.Node, c cursor) {
 
 // add adds an entry for the path.
 func (d *differ) add(e Entry, c cursor) {
-	e.path, e.around, e.of = d.arena.path(d.path), c.around, c.claim(false)
+	e.path, e.around, e.of = d.memory.path(d.path), c.around, c.claim(false)
 	if e.kind == isAbsent || len(e.path) > 0 && e.path[0].Name == "metadata" {
 		e.around = usualAround(e.path) // without the value around there is nothing to remove
 	}
-	d.entries = append(d.entries, d.arena.entry(e))
+	d.entries = append(d.entries, d.memory.entries.add(e))
 	if len(d.entries) > maxAnnotations && !d.coarse && d.within == 0 {
 		d.note(errMany)
 	}

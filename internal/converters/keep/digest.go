@@ -144,7 +144,7 @@ func same(a, b *jsondoc.Node) bool {
 		return s == t
 	case a.Kind() == jsondoc.Map || a.Kind() == jsondoc.Array:
 		equal := a.Len() == b.Len()
-		err := jsondoc.Pairs(a, b, false, func(_ string, a, b *jsondoc.Node) bool {
+		err := jsondoc.Pairs(a, b, false, func(_ []byte, a, b *jsondoc.Node) bool {
 			equal = equal && same(a, b)
 			return equal
 		})

@@ -12,7 +12,7 @@
 //   - [Take] removes the annotations of both versions from x, and returns the entries of B.
 //   - The caller converts x to y, and notes in a [Trace] where elements of lists come from.
 //   - [Restore] puts the entries back into y whose inputs x still shows.
-//   - [Defaults] fills in the defaults of B.
+//   - The caller fills in the defaults of B ([crdschema.Node.Fill]).
 //   - The caller converts y back to g.
 //   - [Diff] compares x with g, and returns an [Entry] for each leaf that differs, with the digest
 //     of its inputs in y.

@@ -168,7 +168,7 @@ func TestEntriesCostNoMoreThanTheirObject(t *testing.T) { //nolint:paralleltest 
 				c := &Conversion{X: parseTest(t, of(test.lacks)), Y: parseTest(t, of("")), G: parseTest(t, of("")), Layout: test.layout, Trace: &Trace{}}
 				if test.layout == mapOfList {
 					c.Y = parseTest(t, `{"l":[`+repeated(size, numbered(`{"k":"a%d","b":1}`))+`]}`)
-					elements := c.Trace.Add(list)
+					elements := c.Trace.Add(list, size)
 					for i := range strings.Count(string(c.Y.Text()), "{") - 1 {
 						elements.Enter(Source{Index: i, Name: fmt.Sprintf("a%d", i)})
 					}

@@ -82,7 +82,7 @@ later: {type: string}
 		Root: &Place{Scope: true, Members: map[string]*Place{"spec": {Members: map[string]*Place{"inUnit": place}}}},
 	}
 	nothing := parseTest(t, `{}`)
-	w := newWalker(t.Context(), nothing)
+	w := newWalker(t.Context(), &Memory{}, nothing)
 	w.push(PathElement{Name: "spec"}, nil)
 	w.push(PathElement{Name: of}, nil)
 	c := l.root(nothing, parseTest(t, y), nil).member("spec", 1, nil, nil).member(of, 2, nil, nil)
@@ -97,7 +97,7 @@ later: {type: string}
 func TestInputsOfAPresence(t *testing.T) {
 	t.Parallel()
 	of := func(value, y string) stamp {
-		w := newWalker(t.Context(), parseTest(t, `{}`))
+		w := newWalker(t.Context(), &Memory{}, parseTest(t, `{}`))
 		w.push(PathElement{Name: "o"}, nil)
 		return w.inputs(nil, (&Layout{}).root(nil, parseTest(t, y), nil).member("o", 1, nil, nil), &Entry{value: []byte(value)})
 	}

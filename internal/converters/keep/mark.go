@@ -103,7 +103,7 @@ func MarkOf(obj *jsondoc.Object, version string) Mark {
 		return Mark{}
 	}
 	r := new(Memory).reading()
-	entries, ok := r.annotation(name, label(version), n.Text())
+	entries, ok := r.annotation(nil, name, label(version), n.Text())
 	if !ok || len(entries) != 1 {
 		return Mark{}
 	}

@@ -1,60 +1,65 @@
 package keep
 
+import "github.com/crdconvert/webhookd/internal/document/jsondoc"
+
 // A Memory holds entries and what they are found with, for one object after the other. Everything
 // in it is valid until Reset. The zero Memory is empty. It is not safe for concurrent use.
 type Memory struct {
-	reader reader
-	arena  arena
-	trie   trie
+	reader   reader
+	entries  slab[Entry]
+	steps    slab[PathElement]
+	branches slab[branch]
+	children slab[*branch]
+	nodes    slab[*jsondoc.Node]
+	lists    slab[ListTrace]
+	elements slab[elementTrace]
 }
 
 // Reset drops everything, and keeps some memory for the next object.
 func (m *Memory) Reset() {
 	m.reader.reset()
-	m.arena.reset()
-	m.trie.reset()
+	m.entries.reset()
+	m.steps.reset()
+	m.branches.reset()
+	m.children.reset()
+	m.nodes.reset()
+	m.lists.reset()
+	m.elements.reset()
 }
+
+// Trace returns an empty trace in the memory.
+func (m *Memory) Trace() *Trace { return &Trace{memory: m} }
 
 // reading returns the reader of annotations, whose entries are in the memory.
 func (m *Memory) reading() *reader {
-	m.reader.arena = &m.arena
+	m.reader.Memory = m
 	return &m.reader
 }
 
-// An arena holds entries and the steps of their paths, which stay where they are: a full chunk is
-// never moved (BenchmarkKinds in converters/rules).
-type arena struct {
-	entries []Entry
-	steps   []PathElement
-}
-
-// Limits of a chunk.
-const (
-	leastEntries, mostEntries   = 8, 1 << 7
-	leastSteps, mostSteps       = 32, 1 << 9
-	leastBranches, mostBranches = 16, 1 << 7
-)
-
-func (a *arena) entry(e Entry) *Entry {
-	if len(a.entries) == cap(a.entries) {
-		a.entries = make([]Entry, 0, max(leastEntries, min(2*cap(a.entries), mostEntries)))
-	}
-	a.entries = append(a.entries, e)
-	return &a.entries[len(a.entries)-1]
-}
-
 // path returns a copy of a path.
-func (a *arena) path(p Path) Path {
-	if len(a.steps)+len(p) > cap(a.steps) {
-		a.steps = make([]PathElement, 0, max(leastSteps, len(p), min(2*cap(a.steps), mostSteps)))
+func (m *Memory) path(p Path) Path { return append(m.steps.room(len(p)), p...) }
+
+// A slab holds values that stay where they are: a full chunk is never moved (BenchmarkKinds in
+// converters/rules).
+type slab[T any] struct{ chunk []T }
+
+const leastChunk, mostChunk = 16, 1 << 8 // values
+
+// room returns an empty list with room for n values.
+func (s *slab[T]) room(n int) []T {
+	first := len(s.chunk)
+	if first+n > cap(s.chunk) {
+		first, s.chunk = 0, make([]T, 0, max(leastChunk, n, min(2*cap(s.chunk), mostChunk)))
 	}
-	first := len(a.steps)
-	a.steps = append(a.steps, p...)
-	return a.steps[first:len(a.steps):len(a.steps)]
+	s.chunk = s.chunk[:first+n]
+	return s.chunk[first : first : first+n]
 }
 
-func (a *arena) reset() {
-	clear(a.entries)
-	clear(a.steps)
-	a.entries, a.steps = a.entries[:0], a.steps[:0]
+func (s *slab[T]) add(value T) *T { return &append(s.room(1), value)[0] }
+
+func (s *slab[T]) reset() {
+	if clear(s.chunk); cap(s.chunk) > mostChunk {
+		s.chunk = nil
+	}
+	s.chunk = s.chunk[:0]
 }

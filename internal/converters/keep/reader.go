@@ -12,7 +12,7 @@ import (
 // A reader reads the entries of annotations with one scan of their text, and no tree of it
 // (BenchmarkKinds in converters/rules).
 type reader struct {
-	*arena
+	*Memory
 
 	scan    jsondoc.Scanner
 	text    string // of the annotation
@@ -35,19 +35,19 @@ const keptBytes = 1 << 16
 // errFormat says that an annotation has another format.
 var errFormat = errors.New("unknown format")
 
-// annotation returns the entries of an annotation with a literal as its value, and whether it has
-// this format.
-func (r *reader) annotation(name, of string, literal []byte) ([]*Entry, bool) {
+// annotation appends the entries of an annotation with a literal as its value to all, and reports
+// whether it has this format.
+func (r *reader) annotation(all []*Entry, name, of string, literal []byte) ([]*Entry, bool) {
 	if len(name) > len(StatusPrefix)+maxName {
-		return nil, false
+		return all, false
 	}
 	from := len(r.bytes)
 	r.bytes = jsondoc.AppendUnquoted(r.bytes, literal)
 	text := r.bytes[from:len(r.bytes):len(r.bytes)]
 	if r.text = string(text); r.scan.Reset(text, jsondoc.MaxDepth) != nil {
-		return nil, false
+		return all, false
 	}
-	whole := entryReader{Entry: r.entry(Entry{}), around: -1}
+	whole := entryReader{Entry: r.entries.add(Entry{}), around: -1}
 	var entries []*Entry
 	grouped := false
 	err := r.scan.Members(func(member []byte) (err error) {
@@ -62,22 +62,25 @@ func (r *reader) annotation(name, of string, literal []byte) ([]*Entry, bool) {
 		return err
 	})
 	if err != nil || r.scan.End() != nil {
-		return nil, false
+		return all, false
 	}
 	path, ok := r.pathOf(name, of, whole.path, whole.hasPath)
 	switch {
 	case !ok:
-		return nil, false
+		return all, false
 	case grouped:
 		for _, e := range entries {
 			if e.path = slices.Concat(path, e.path); !e.settle() {
-				return nil, false
+				return all, false
 			}
 		}
-		return entries, true
+		return append(all, entries...), true
 	}
 	whole.path = path
-	return []*Entry{whole.Entry}, whole.finish() && whole.settle()
+	if !whole.finish() || !whole.settle() {
+		return all, false
+	}
+	return append(all, whole.Entry), true
 }
 
 // pathOf returns the path of an annotation, which it says or else is its name. The name must be the
@@ -90,7 +93,7 @@ func (r *reader) pathOf(name, of string, said Path, says bool) (Path, bool) {
 		for word := range strings.SplitSeq(rest, ".") {
 			r.said = append(r.said, PathElement{Name: word})
 		}
-		path = r.arena.path(r.said)
+		path = r.path(r.said)
 	}
 	named, simple := appendName(r.scratch[:0], of, path)
 	r.scratch = named[:0]
@@ -122,7 +125,7 @@ func (e *Entry) settle() bool {
 // all reads a list of entries, with the path that each says.
 func (r *reader) all(within int) (all []*Entry, err error) {
 	err = r.scan.Elements(func() error {
-		e := entryReader{Entry: r.entry(Entry{}), around: -1}
+		e := entryReader{Entry: r.entries.add(Entry{}), around: -1}
 		err := r.scan.Members(func(member []byte) error { return r.member(&e, member, within) })
 		if err == nil && (!e.finish() || !e.hasPath) {
 			err = errFormat
@@ -163,7 +166,7 @@ func (r *reader) member(e *entryReader, name []byte, within int) (err error) {
 			err = errFormat
 		}
 	case "path":
-		e.path, err = r.path()
+		e.path, err = r.readPath()
 		e.hasPath = true
 	default:
 		err = errFormat
@@ -207,7 +210,7 @@ func (r *reader) str() (string, error) {
 	return jsondoc.Unquote(r.scan.Text(at)), nil
 }
 
-func (r *reader) path() (Path, error) {
+func (r *reader) readPath() (Path, error) {
 	r.said = r.said[:0]
 	err := r.scan.Elements(func() (err error) {
 		s := PathElement{}
@@ -221,7 +224,7 @@ func (r *reader) path() (Path, error) {
 		}
 		return err
 	})
-	return r.arena.path(r.said), err
+	return r.path(r.said), err
 }
 
 func (r *reader) keys() ([]Key, error) {

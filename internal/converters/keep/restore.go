@@ -56,8 +56,8 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 // It takes time in proportion to the object and the entries, and memory from m. It fails if the
 // context is done, or for an object with too many members.
 func Restore(ctx context.Context, m *Memory, obj, x *jsondoc.Object, trace *Trace, kept []*Entry, l *Layout) (*Restored, error) {
-	r := &restorer{walker: newWalker(ctx, obj), trie: &m.trie, done: &Restored{}}
-	t := r.trie.root(kept)
+	r := &restorer{walker: newWalker(ctx, m, obj), done: &Restored{}}
+	t := m.trie(kept)
 	t.children = slices.DeleteFunc(t.children, func(k *branch) bool { return !k.restorable() })
 	r.visit(t, obj.Node, l.root(nil, x, trace))
 	if r.err == nil {
@@ -70,7 +70,6 @@ func Restore(ctx context.Context, m *Memory, obj, x *jsondoc.Object, trace *Trac
 type restorer struct {
 	walker // of the object
 
-	trie *trie
 	done *Restored
 }
 

@@ -65,8 +65,8 @@ func (r *restorer) elementsAt(n *jsondoc.Node, c cursor) (list []*jsondoc.Node, 
 
 // inElement decides which entries of an element return.
 func (r *restorer) inElement(kept []*Entry, n *jsondoc.Node, c cursor) *branch {
-	sub := &restorer{walker: r.startingAt(n), trie: r.trie, done: r.done}
-	t := r.trie.root(kept)
+	sub := &restorer{walker: r.startingAt(n), done: r.done}
+	t := r.memory.trie(kept)
 	sub.visit(t, n, c)
 	r.note(sub.err)
 	return t

@@ -7,13 +7,16 @@ import "github.com/crdconvert/webhookd/internal/document/jsondoc"
 // without such lists. While a program runs, a pointer to a part is valid until the next part of the
 // same is added (BenchmarkKinds in converters/rules).
 type Trace struct {
-	lists []ListTrace
+	first, last *ListTrace
+	memory      *Memory
 }
 
 // A ListTrace says for each element of a result which one of the source it was made of. The object
 // that a rule set applies to has one inner trace.
 type ListTrace struct {
 	of       any
+	next     *ListTrace // of the same trace
+	memory   *Memory
 	elements []elementTrace
 	at       map[string]int // the indexes by names, made by the first named
 }
@@ -29,14 +32,23 @@ type Source struct {
 	Name  string
 }
 
-// Add adds a list, a map or the object of a rule set, as Place.Of and Place.Use name it. Without a
-// trace it does nothing.
-func (t *Trace) Add(of any) *ListTrace {
+// Add adds a list or a map of so many elements, or the object of a rule set, as Place.Of and
+// Place.Use name it. Without a trace it does nothing.
+func (t *Trace) Add(of any, elements int) *ListTrace {
 	if t == nil {
 		return nil
 	}
-	t.lists = append(t.lists, ListTrace{of: of})
-	return &t.lists[len(t.lists)-1]
+	if t.memory == nil {
+		t.memory = &Memory{}
+	}
+	l := t.memory.lists.add(ListTrace{of: of, memory: t.memory, elements: t.memory.elements.room(elements)})
+	if t.first == nil {
+		t.first = l
+	} else {
+		t.last.next = l
+	}
+	t.last = l
+	return l
 }
 
 // Enter adds an element, and returns its trace.
@@ -44,7 +56,7 @@ func (l *ListTrace) Enter(from Source) *Trace {
 	if l == nil {
 		return nil
 	}
-	l.elements = append(l.elements, elementTrace{from: from})
+	l.elements = append(l.elements, elementTrace{from: from, inner: Trace{memory: l.memory}})
 	return &l.elements[len(l.elements)-1].inner
 }
 
@@ -73,12 +85,11 @@ func (t *Trace) list(of any) *ListTrace {
 	if t == nil || of == nil {
 		return nil
 	}
-	for i := range t.lists {
-		if t.lists[i].of == of {
-			return &t.lists[i]
-		}
+	l := t.first
+	for l != nil && l.of != of {
+		l = l.next
 	}
-	return nil
+	return l
 }
 
 // ruleSet returns the trace of the object that a rule set applies to.

@@ -6,7 +6,7 @@ import "testing"
 func TestNoTrace(t *testing.T) {
 	t.Parallel()
 	var none *Trace
-	list := none.Add("list")
+	list := none.Add("list", 0)
 	if inner := list.Enter(Source{Index: 1}); list != nil || inner != nil {
 		t.Errorf("a list %v with an element %v", list, inner)
 	}
@@ -23,13 +23,13 @@ func TestNoTrace(t *testing.T) {
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	root := &Trace{}
-	list := root.Add("list")
-	list.Enter(Source{Index: 0, Name: "a"}).Add("first")
+	list := root.Add("list", 0)
+	list.Enter(Source{Index: 0, Name: "a"}).Add("first", 0)
 	list.Enter(Source{Index: 1, Name: "b"})
 	list.Drop() // its program leaves nothing of it
-	list.Enter(Source{Index: 2, Name: "c"}).Add("third")
-	root.Add("rule set").Enter(Source{}).Add("applied")
-	gone := root.Add("left out")
+	list.Enter(Source{Index: 2, Name: "c"}).Add("third", 0)
+	root.Add("rule set", 0).Enter(Source{}).Add("applied", 0)
+	gone := root.Add("left out", 0)
 	gone.Enter(Source{})
 	gone.Drop()
 

@@ -25,29 +25,13 @@ type branch struct {
 	cursor  cursor
 }
 
-// A trie holds branches as an arena holds entries.
-type trie struct{ chunk []branch }
-
-func (t *trie) make(b branch) *branch {
-	if len(t.chunk) == cap(t.chunk) {
-		t.chunk = make([]branch, 0, max(leastBranches, min(2*cap(t.chunk), mostBranches)))
-	}
-	t.chunk = append(t.chunk, b)
-	return &t.chunk[len(t.chunk)-1]
-}
-
-func (t *trie) reset() {
-	clear(t.chunk)
-	t.chunk = t.chunk[:0]
-}
-
-// root sorts entries by their places. The first of two entries for one place wins.
-func (t *trie) root(kept []*Entry) *branch {
-	root := t.make(branch{})
+// trie sorts entries by their places. The first of two entries for one place wins.
+func (m *Memory) trie(kept []*Entry) *branch {
+	root := m.branches.add(branch{})
 	for _, e := range kept {
 		b := root
 		for i := range e.path {
-			b = b.child(e.path[i], t)
+			b = b.child(e.path[i], m)
 		}
 		switch {
 		case e.kind == isOrder && b.order == nil:
@@ -60,12 +44,16 @@ func (t *trie) root(kept []*Entry) *branch {
 }
 
 // child returns the branch of a step, and creates it if necessary.
-func (b *branch) child(s PathElement, t *trie) *branch {
+func (b *branch) child(s PathElement, m *Memory) *branch {
 	child := b.find(s)
 	if child != nil {
 		return child
 	}
-	child = t.make(branch{step: s})
+	const usual = 4
+	child = m.branches.add(branch{step: s})
+	if b.children == nil {
+		b.children = m.children.room(usual)
+	}
 	b.children = append(b.children, child)
 	if b.index != nil {
 		b.index[s.id()] = child

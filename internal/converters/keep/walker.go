@@ -31,6 +31,7 @@ func (d *deadline) passed(values int) error {
 // A walker goes through an object, for a differ or a restorer. Paths start at the root of the
 // object, or again at an element of a list without keys.
 type walker struct {
+	memory   *Memory
 	deadline *deadline
 	object   *jsondoc.Node
 	path     Path
@@ -40,17 +41,20 @@ type walker struct {
 	err      error           // the first error, which ends the walk
 }
 
-func newWalker(ctx context.Context, obj *jsondoc.Object) walker {
-	w := walker{deadline: newDeadline(ctx), object: obj.Node}
-	return w.startingAt(obj.Node)
+func newWalker(ctx context.Context, m *Memory, obj *jsondoc.Object) walker {
+	values := make([]*jsondoc.Node, 1, 2*usualLevels)
+	values[0] = obj.Node
+	return walker{memory: m, deadline: newDeadline(ctx), object: obj.Node, path: make(Path, 0, usualLevels), values: values}
 }
 
 const usualLevels = 8
 
-// startingAt returns a walker for a value where paths start again.
+// startingAt returns a walker for a value where paths start again. It uses the same memory, so only
+// one of the two walks at a time.
 func (w *walker) startingAt(n *jsondoc.Node) walker {
 	sub := *w
-	sub.path, sub.values, sub.watched, sub.err = nil, append(make([]*jsondoc.Node, 0, usualLevels), n), nil, nil
+	sub.path, sub.values = w.path[len(w.path):], append(w.values[len(w.values):], n)
+	sub.watched, sub.err = nil, nil
 	return sub
 }
 
@@ -69,8 +73,16 @@ func (w *walker) stopped() bool {
 }
 
 func (w *walker) elements(list *jsondoc.Node) []*jsondoc.Node {
-	all, err := list.Elements()
+	if list.Kind() != jsondoc.Array {
+		return nil
+	}
+	_, err := list.Element(0) // Len has no error
 	w.note(err)
+	all := w.memory.nodes.room(list.Len())
+	for i := range list.Len() {
+		e, _ := list.Element(i)
+		all = append(all, e)
+	}
 	return all
 }
 
@@ -79,9 +91,6 @@ func (w *walker) shown() *jsondoc.Node { return w.values[len(w.values)-1] }
 
 // push moves to a part of the value, and pop back.
 func (w *walker) push(s PathElement, part *jsondoc.Node) {
-	if w.path == nil {
-		w.path = make(Path, 0, usualLevels)
-	}
 	w.path, w.values = append(w.path, s), append(w.values, part)
 }
 

@@ -159,6 +159,9 @@ func (n *Node) add(name Name, v Value) error {
 	if at.End-at.Start <= shortValue && !at.added {
 		at = n.doc.add(n.doc.bytes(at))
 	}
+	if count := len(n.members); count == cap(n.members) && count <= nodeChunk {
+		n.relist()
+	}
 	n.members = append(n.members, member{})
 	m := &n.members[len(n.members)-1] // faster than a copy
 	m.name, m.escaped = Span{head.Start + 2, head.End - 2}, len(name.head) != len(name.text)+len(`,"":`)
@@ -413,9 +416,18 @@ func (n *Node) list(fields []field) {
 // listed gives n the document's members from first on, with a little room for more.
 func (n *Node) listed(first int) {
 	d, end := n.doc, len(n.doc.members)
-	room := min(end+4, end+(end-first)/2, cap(d.members))
+	room := min(end+4, end+(end-first)/2+1, cap(d.members))
 	d.members = d.members[:room]
 	n.members = d.members[first:end:room]
+}
+
+// relist gives n room for more members in the document's memory (BenchmarkKinds in
+// converters/rules).
+func (n *Node) relist() {
+	d := n.doc
+	first := d.chunk(len(d.members), len(n.members)+1)
+	d.members = append(d.members, n.members...)
+	n.listed(first)
 }
 
 // chunk makes room for more members behind those from first on, which stay together. It returns

@@ -6,7 +6,7 @@ import "bytes"
 // length, until visit returns false. The order is that of a, then that of b for members that only b
 // has. An absent value is nil, and either object may be nil. Unless all is set, pairs with the same
 // text are left out. Pairs takes linear time, and fails as Member does.
-func Pairs(a, b *Node, all bool, visit func(name string, a, b *Node) bool) error {
+func Pairs(a, b *Node, all bool, visit func(name []byte, a, b *Node) bool) error {
 	if err := a.look(); err != nil {
 		return err
 	}
@@ -18,18 +18,18 @@ func Pairs(a, b *Node, all bool, visit func(name string, a, b *Node) bool) error
 		name := a.nameOf(i)
 		j := b.near(next, name)
 		if j < 0 {
-			if !visit(string(name), a.member(i), nil) {
+			if !visit(name, a.member(i), nil) {
 				return nil
 			}
 			continue
 		}
 		matched, next = matched+1, j+1
-		if (all || !a.sameMember(i, b, j)) && !visit(string(name), a.member(i), b.member(j)) {
+		if (all || !a.sameMember(i, b, j)) && !visit(name, a.member(i), b.member(j)) {
 			return nil
 		}
 	}
 	for j := 0; j < b.count() && matched < b.count(); j++ {
-		if name := b.nameOf(j); a.near(j, name) < 0 && !visit(string(name), nil, b.member(j)) {
+		if name := b.nameOf(j); a.near(j, name) < 0 && !visit(name, nil, b.member(j)) {
 			return nil
 		}
 	}

@@ -41,8 +41,8 @@ func TestLastOfRepeatedNamesCounts(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	if err := jsondoc.Pairs(a, nil, true, func(name string, a, _ *jsondoc.Node) bool {
-		pairs = append(pairs, name+" "+string(a.Text()))
+	if err := jsondoc.Pairs(a, nil, true, func(name []byte, a, _ *jsondoc.Node) bool {
+		pairs = append(pairs, string(name)+" "+string(a.Text()))
 		return true
 	}); err != nil {
 		t.Error(err)

@@ -37,8 +37,10 @@ func build(s *schema.Structural) *Node {
 		n.items = build(s.Items)
 	}
 	n.prunes = n.kind == Object && !n.PreservesUnknown() || n.values.Prunes() || n.items.Prunes()
+	n.defaults = n.values.HasDefaults() || n.items.HasDefaults()
 	for _, property := range n.properties {
 		n.prunes = n.prunes || property.Prunes()
+		n.defaults = n.defaults || property.defaults || property.fallback != ""
 	}
 	if s.Default.Object != nil {
 		n.fallback = jsonText(s.Default.Object)

@@ -2,6 +2,7 @@ package crdschema
 
 import (
 	"slices"
+	"sort"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -49,6 +50,9 @@ type Node struct {
 	enumKeys   map[string]bool // of the enum, made by the first EnumHas
 	fallback   string          // the default as JSON, or ""
 	prunes     bool
+	defaults   bool // something in a value of the place has a default
+	sumOnce    sync.Once
+	defaultSum uint64 // made by the first DefaultSum
 }
 
 // Kind returns what values the place holds.
@@ -74,6 +78,18 @@ func (n *Node) PropertyNamed(name []byte) *Node {
 		return nil
 	}
 	return n.properties[string(name)]
+}
+
+// Name returns the name of a property as a string, without a copy of the bytes if the schema has
+// it (BenchmarkKinds in converters/rules).
+func (n *Node) Name(name []byte) string {
+	if n != nil {
+		i := sort.Search(len(n.names), func(i int) bool { return n.names[i] >= string(name) })
+		if i < len(n.names) && n.names[i] == string(name) {
+			return n.names[i]
+		}
+	}
+	return string(name)
 }
 
 // PropertyFrom is PropertyNamed for the names of an object in turn, which the API server
@@ -169,6 +185,13 @@ func (n *Node) Default() (text string, has bool) {
 		return "", false
 	}
 	return n.fallback, n.fallback != ""
+}
+
+// DefaultSum returns sumOf for the default, which the place must have. It is made once, so all calls
+// for a node must pass the same sumOf.
+func (n *Node) DefaultSum(sumOf func(n *Node, text string) uint64) uint64 {
+	n.sumOnce.Do(func() { n.defaultSum = sumOf(n, n.fallback) })
+	return n.defaultSum
 }
 
 // Format returns the format of a string or number (date-time, int32, ...), or "".

@@ -97,7 +97,7 @@ func (r *run) content(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bo
 	case p.Check:
 		return r.fits(p, n)
 	}
-	return p.Sub == nil || r.traced(r.trace.Add(p.Use), keep.Source{}, p.Sub, n)
+	return p.Sub == nil || r.traced(r.trace.Add(p.Use, 1), keep.Source{}, p.Sub, n)
 }
 
 // fits reports whether a value can stay as it is. A value that neither schema allows stays, as it
@@ -138,7 +138,7 @@ func (r *run) take(p *plan.Node, v jsondoc.Value, ops []transform.Operand) {
 // each runs a program over the elements of a list or the values of a map, and removes those that
 // have no value afterwards. Were are the elements before rules took some away.
 func (r *run) each(e *plan.Elements, n *jsondoc.Node, were []*jsondoc.Node) {
-	list, index := r.trace.Add(e.Of), -1
+	list, index := r.trace.Add(e.Of, n.Len()), -1
 	r.note(n.Filter(func(name []byte, m jsondoc.Member) bool {
 		for index++; index < len(were) && were[index] != m.Node(); index++ { //nolint:revive // it looks for the element
 		}

@@ -50,9 +50,13 @@ type direction struct {
 
 // A side is one of the two versions of a conversion.
 type side struct {
-	layout   *keep.Layout
-	defaults *keep.Defaults
-	schema   *crdschema.Version
+	layout *keep.Layout
+	schema *crdschema.Version
+}
+
+// fill fills in the defaults of the version.
+func (s side) fill(obj *jsondoc.Object) (filled bool, err error) {
+	return s.layout.Schema.Fill(obj.Node)
 }
 
 // NewConverter returns a converter between the hub of a CRD and its other versions.
@@ -62,7 +66,7 @@ func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, opts
 		c.versions = append(c.versions, v.Name)
 	}
 	for name, s := range spokes {
-		of, ofHub := side{s.Layout, s.Layout.Defaults(), crd.Version(name)}, side{s.Hub, s.Hub.Defaults(), crd.Version(hub)}
+		of, ofHub := side{s.Layout, crd.Version(name)}, side{s.Hub, crd.Version(hub)}
 		c.directions[[2]string{name, hub}] = &direction{s.ToHub, s.ToSpoke, of, ofHub}
 		c.directions[[2]string{hub, name}] = &direction{s.ToSpoke, s.ToHub, ofHub, of}
 	}
@@ -177,7 +181,7 @@ func (v *conversion) begin() (kept []*keep.Entry, err error) {
 		return nil, err
 	}
 	if v.stored = keep.IsStored(v.obj); v.stored {
-		if _, err := v.source.defaults.Fill(v.obj); err != nil {
+		if _, err := v.source.fill(v.obj); err != nil {
 			return nil, err
 		}
 	}
@@ -205,15 +209,12 @@ func (v *conversion) begin() (kept []*keep.Entry, err error) {
 // when it stores it.
 func (v *conversion) shown(s side, obj *jsondoc.Object, text []byte) (shown, error) {
 	is := shown{of: obj, text: text}
-	if v.stored {
+	if v.stored || !s.layout.Schema.HasDefaults() {
 		return is, nil
-	}
-	if lacks, err := s.defaults.Lacks(obj); !lacks || err != nil {
-		return is, err
 	}
 	c, err := v.copyOf(obj)
 	if err == nil {
-		_, err = s.defaults.Fill(c)
+		_, err = s.fill(c)
 	}
 	return shown{of: c}, err
 }
@@ -229,7 +230,7 @@ type converted struct {
 func (v *conversion) to(kept []*keep.Entry, mayLose bool) (y converted, err error) {
 	var trace *keep.Trace
 	if len(kept) > 0 {
-		trace = &keep.Trace{}
+		trace = v.scratch.kept.Trace()
 	}
 	if y.mayLose, err = v.forth(trace, mayLose); err != nil {
 		return y, err
@@ -240,8 +241,8 @@ func (v *conversion) to(kept []*keep.Entry, mayLose bool) (y converted, err erro
 		}
 	}
 	if v.stored {
-		filling, err := v.target.defaults.Fill(v.obj)
-		if y.mayLose = y.mayLose || filling.Read; err != nil {
+		filled, err := v.target.fill(v.obj)
+		if y.mayLose = y.mayLose || filled; err != nil {
 			return y, err
 		}
 	}
@@ -281,7 +282,7 @@ func (v *conversion) forth(trace *keep.Trace, mayLose bool) (bool, error) {
 		return false, err
 	}
 	if trace != nil {
-		*trace = keep.Trace{}
+		*trace = *v.scratch.kept.Trace()
 	}
 	_, err = v.run(v.forward, v.obj, v.From, v.is, way{mayLose: true, mute: true, trace: trace})
 	return true, err
@@ -351,13 +352,13 @@ func (v *conversion) back(y *jsondoc.Object) (*jsondoc.Object, *keep.Trace, erro
 		g, trace, err = v.reversed(y, is, true)
 	}
 	if err == nil && v.stored {
-		_, err = v.source.defaults.Fill(g)
+		_, err = v.source.fill(g)
 	}
 	return g, trace, err
 }
 
 func (v *conversion) reversed(y *jsondoc.Object, is shown, mute bool) (*jsondoc.Object, *keep.Trace, error) {
-	trace := &keep.Trace{}
+	trace := v.scratch.kept.Trace()
 	g, err := v.copyOf(y)
 	if err == nil {
 		_, err = v.run(v.reverse, g, v.To, is, way{mayLose: true, mute: mute, trace: trace})

@@ -13,7 +13,7 @@ import (
 func (r *run) toList(e *plan.Elements, n *jsondoc.Node) {
 	all := r.entries(n)
 	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.name, b.name) })
-	list := r.trace.Add(e.Of)
+	list := r.trace.Add(e.Of, len(all))
 	text := append(make([]byte, 0, 2*len(n.Text())), '[')
 	for _, m := range all {
 		if r.stopped() {
@@ -41,9 +41,10 @@ func (r *run) toList(e *plan.Elements, n *jsondoc.Node) {
 
 // toMap turns a list into a map.
 func (r *run) toMap(e *plan.Elements, n *jsondoc.Node) {
-	text := []byte{'{'}
-	last, seen, list := "", map[string]bool{}, r.trace.Add(e.Of)
-	for i, m := range r.entries(n) {
+	all := r.entries(n)
+	text := append(make([]byte, 0, len(n.Text())), '{')
+	last, seen, list := "", make(map[string]bool, len(all)), r.trace.Add(e.Of, len(all))
+	for i, m := range all {
 		if r.stopped() {
 			return
 		}

@@ -13,7 +13,7 @@ import (
 // encodeJSON writes a value in canonical order, so that the order in which the API server sends it
 // makes no difference. Numbers keep their spelling.
 func encodeJSON(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
-	sorted, ok := sortedJSON(nil, text, false)
+	sorted, ok := sortedJSON(make([]byte, 0, len(text)), text, false)
 	return jsondoc.StringValue(string(sorted)), ok
 }
 
@@ -28,13 +28,13 @@ func decoded(text []byte, to *crdschema.Node) (jsondoc.Value, bool) {
 	if err != nil {
 		return jsondoc.Value{}, false
 	}
-	sorted, ok := sortedJSON(nil, v.Text(), true)
+	sorted, ok := sortedJSON(make([]byte, 0, len(v.Text())), v.Text(), true)
 	return rawValue(sorted), ok && Admits(to, sorted)
 }
 
 // encodeYAML writes a value as kubectl does.
 func encodeYAML(text []byte, _ *crdschema.Node) (jsondoc.Value, bool) {
-	sorted, ok := sortedJSON(nil, text, false)
+	sorted, ok := sortedJSON(make([]byte, 0, len(text)), text, false)
 	if !ok {
 		return jsondoc.Value{}, false
 	}

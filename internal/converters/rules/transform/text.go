@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-	"strings"
+	"unicode/utf8"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/transform/celvalue"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
@@ -29,7 +28,7 @@ func valueKey(text []byte) string {
 	if len(text) > 0 && (text[0] == 'n' || text[0] == 't' || text[0] == 'f' || text[0] == '"' && !bytes.ContainsRune(text, '\\')) {
 		return string(text) // it has one form (BenchmarkKinds in package rules)
 	}
-	sorted, ok := sortedJSON(nil, text, true)
+	sorted, ok := sortedJSON(make([]byte, 0, len(text)), text, true)
 	if !ok {
 		return string(text) // a number that the API server refuses
 	}
@@ -55,8 +54,8 @@ func sortedJSON(dst, text []byte, canonical bool) ([]byte, bool) {
 			return ok
 		})
 		return append(dst, ']'), ok
-	case text[0] == '"':
-		return celvalue.AppendString(dst, jsondoc.Unquote(text)), true
+	case text[0] == '"' && (bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text)):
+		return jsondoc.AppendString(dst, jsondoc.Unquote(text)), true
 	case canonical && jsondoc.IsNumber(text):
 		number, err := jsondoc.CanonicalNumber(string(text))
 		return append(dst, number...), err == nil
@@ -65,22 +64,20 @@ func sortedJSON(dst, text []byte, canonical bool) ([]byte, bool) {
 }
 
 func sortedObject(dst, text []byte, canonical bool) ([]byte, bool) {
-	type member struct {
-		name string
-		text []byte
-	}
-	var members []member
+	type member struct{ name, text []byte }
+	const usual = 8
+	members := make([]member, 0, usual)
 	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
 	if err == nil {
 		err = s.EveryMember(func(name []byte) error {
 			at, err := s.Skip()
-			members = append(members, member{string(name), s.Text(at)})
+			members = append(members, member{name, s.Text(at)})
 			return err
 		})
 	}
 	slices.Reverse(members) // the last one of a name comes first
-	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	members = slices.CompactFunc(members, func(a, b member) bool { return a.name == b.name })
+	slices.SortStableFunc(members, func(a, b member) int { return bytes.Compare(a.name, b.name) })
+	members = slices.CompactFunc(members, func(a, b member) bool { return bytes.Equal(a.name, b.name) })
 	dst = append(dst, '{')
 	ok := err == nil
 	for i, m := range members {
@@ -88,7 +85,7 @@ func sortedObject(dst, text []byte, canonical bool) ([]byte, bool) {
 			dst = append(dst, ',')
 		}
 		var valid bool
-		dst, valid = sortedJSON(append(celvalue.AppendString(dst, m.name), ':'), m.text, canonical)
+		dst, valid = sortedJSON(append(jsondoc.AppendString(dst, m.name), ':'), m.text, canonical)
 		ok = ok && valid
 	}
 	return append(dst, '}'), ok

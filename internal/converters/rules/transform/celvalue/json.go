@@ -34,7 +34,7 @@ type writer struct {
 func (w *writer) value(v ref.Val) error {
 	switch v := v.(type) {
 	case types.String:
-		w.text = AppendString(w.text, string(v))
+		w.text = jsondoc.AppendString(w.text, string(v))
 	case types.Int:
 		w.text = strconv.AppendInt(w.text, int64(v), 10)
 	case types.Uint:
@@ -93,7 +93,7 @@ func (w *writer) mapper(m traits.Mapper) error {
 		if w.text[len(w.text)-1] != '{' {
 			w.text = append(w.text, ',')
 		}
-		w.text = append(AppendString(w.text, string(name)), ':')
+		w.text = append(jsondoc.AppendString(w.text, string(name)), ':')
 		if err := w.value(value); err != nil {
 			return err
 		}
@@ -115,6 +115,3 @@ func (w *writer) lister(l traits.Lister) error {
 	w.text = append(w.text, ']')
 	return w.check()
 }
-
-// AppendString appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
-func AppendString(dst []byte, s string) []byte { return append(dst, jsondoc.StringValue(s).Text()...) }
