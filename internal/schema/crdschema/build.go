@@ -38,9 +38,11 @@ func build(s *schema.Structural) *Node {
 	}
 	n.prunes = n.kind == Object && !n.PreservesUnknown() || n.values.Prunes() || n.items.Prunes()
 	n.defaults = n.values.HasDefaults() || n.items.HasDefaults()
+	n.requires = n.values.Requires() || n.items.Requires()
 	for _, property := range n.properties {
 		n.prunes = n.prunes || property.Prunes()
 		n.defaults = n.defaults || property.defaults || property.fallback != ""
+		n.requires = n.requires || property.requires
 	}
 	if s.Default.Object != nil {
 		n.fallback = jsonText(s.Default.Object)
@@ -56,6 +58,12 @@ func build(s *schema.Structural) *Node {
 		required = slices.Concat(required, []string{"apiVersion", "kind"})
 	}
 	n.required = set(required)
+	for _, name := range n.required {
+		if n.demandsNamed([]byte(name)) {
+			n.demands++
+		}
+	}
+	n.requires = n.requires || len(n.required) > 0
 	return n
 }
 

@@ -7,11 +7,13 @@ import (
 )
 
 // A Fit decides whether values have the types that a schema demands. It looks at no bounds and
-// patterns. Texts are valid JSON; when members share a name, the last one counts. It is safe for
+// patterns, and needs required fields only if it is Complete. Texts are valid JSON; when members share a name, the last one counts. It is safe for
 // concurrent use if its functions are.
 type Fit struct {
 	// Lenient accepts what the API server removes: members that the schema lacks, or that are null.
 	Lenient bool
+	// Complete demands required fields, unless the API server fills them in.
+	Complete bool
 	// Demands reports whether a place demands more than types of its values, and Meets whether the
 	// text of one meets that.
 	Demands func(n *Node) bool
@@ -74,7 +76,17 @@ func (f Fit) parts(n *Node, scan *jsondoc.Scanner) error {
 	isMap := scan.Kind() == jsondoc.Map
 	switch {
 	case isMap && (n.kind == Object || n.kind == Map || n.kind == Any):
-		return scan.Members(func(name []byte) error { return f.member(n, name, scan) })
+		lacking := n.demands
+		err := scan.Members(func(name []byte) error {
+			if lacking > 0 && n.demandsNamed(name) {
+				lacking--
+			}
+			return f.member(n, name, scan)
+		})
+		if err == nil && f.Complete && lacking > 0 {
+			err = errUnfit
+		}
+		return err
 	case !isMap && n.kind == Array:
 		return scan.Elements(func() error { return f.part(n.items, scan) })
 	case n.kind != None && n.kind != Any:
@@ -82,6 +94,15 @@ func (f Fit) parts(n *Node, scan *jsondoc.Scanner) error {
 	}
 	_, err := scan.Skip()
 	return err
+}
+
+// demandsNamed reports whether an object must have a property that the API server does not fill in.
+func (n *Node) demandsNamed(name []byte) bool {
+	if !n.IsRequired(string(name)) {
+		return false
+	}
+	_, filled := n.PropertyNamed(name).Default()
+	return !filled
 }
 
 func (f Fit) member(n *Node, name []byte, scan *jsondoc.Scanner) error {

@@ -45,6 +45,8 @@ type Node struct {
 	values     *Node
 	items      *Node
 	required   []string
+	demands    int  // how many of those the API server does not fill in
+	requires   bool // something in a value of the place is required
 	enum       []string
 	enumOnce   sync.Once
 	enumKeys   map[string]bool // of the enum, made by the first EnumHas
@@ -144,6 +146,9 @@ func (n *Node) Required() []string {
 	}
 	return n.required
 }
+
+// Requires reports whether a value of the place must have some property, at any depth.
+func (n *Node) Requires() bool { return n != nil && n.requires }
 
 // IsRequired reports whether an object must have the property.
 func (n *Node) IsRequired(name string) bool {

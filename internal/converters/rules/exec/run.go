@@ -192,7 +192,7 @@ func (r *run) fitting(rule *plan.Rule, i int, text []byte) bool {
 	if rule.Transform == nil {
 		return out.Section.Takes(text) && transform.Admits(out.Place.Node, text)
 	}
-	return out.Section.Takes(text) && (!out.Requires || !transform.Lacks(out.Place.Node, text))
+	return out.Section.Takes(text) && (!out.Requires || transform.IsComplete(out.Place.Node, text))
 }
 
 // element returns what the expressions of a rule read as element.

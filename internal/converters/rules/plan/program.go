@@ -232,7 +232,7 @@ func routesOf(paths []binding.Path) []Route {
 	routes := make([]Route, 0, len(paths))
 	for _, p := range paths {
 		r := Route{
-			Steps: stepsOf(p.Segments), Place: p.Place, Requires: transform.Requires(p.Place.Node), Keys: make([][]byte, len(p.Segments)),
+			Steps: stepsOf(p.Segments), Place: p.Place, Requires: p.Place.Node.Requires(), Keys: make([][]byte, len(p.Segments)),
 		}
 		for i, s := range p.Segments {
 			r.Picks = r.Picks || r.Steps[i].Kind != ByName

@@ -15,6 +15,11 @@ func Admits(n *crdschema.Node, text []byte) bool {
 	return crdschema.Fit{Demands: hasEnum, Meets: inEnum}.Value(n, text)
 }
 
+// IsComplete is Admits for a value that must have what the schema requires.
+func IsComplete(n *crdschema.Node, text []byte) bool {
+	return crdschema.Fit{Complete: true, Demands: hasEnum, Meets: inEnum}.Value(n, text)
+}
+
 func hasEnum(n *crdschema.Node) bool { return len(n.Enum()) > 0 }
 
 // ofType is Admits without the enum of the place itself.
