@@ -192,9 +192,30 @@ func (d *differ) withoutDefaults(x *jsondoc.Node, c cursor) {
 // that returned in this conversion. A manifest that leaves a default to the API server has nothing
 // either.
 func (d *differ) absent(g *jsondoc.Node, c cursor) {
-	if !d.newlyMapped(g, c) && (c.given || !fills(c.schema, g)) {
-		d.keep(Entry{kind: isAbsent}, g, c)
+	if d.newlyMapped(g, c) || !c.given && fills(c.schema, g) {
+		return
 	}
+	if d.keep(Entry{kind: isAbsent}, g, c); !c.opaque && !d.coarse {
+		d.absentParts(g, c)
+	}
+}
+
+// absentParts keeps that x has none of what rules compute in an object that it lacks: an edit may
+// give the object something else.
+func (d *differ) absentParts(g *jsondoc.Node, c cursor) {
+	if g.Kind() != jsondoc.Map || !d.goesInto(g) {
+		return
+	}
+	d.note(g.Each(func(name string, m *jsondoc.Node) bool {
+		d.push(PathElement{Name: name, data: c.userNamed(name)}, m)
+		if part := c.member(name, len(d.path), g, nil); part.there == nil {
+			d.absent(m, part)
+		} else {
+			d.absentParts(m, part)
+		}
+		d.pop()
+		return !d.stopped()
+	}))
 }
 
 // newlyMapped reports whether g comes from kept values that returned in this conversion although

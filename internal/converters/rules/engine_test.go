@@ -526,7 +526,7 @@ func valueCases() []engineCase {
 				},
 				{
 					from: "v1beta1", rest: `,"spec":{"minReplicas":1}`, want: `,"spec":{"autoscaler":{"minReplicas":1}}`,
-					wantKept: `{"v1beta1.spec.autoscaler":{"absent":true},"v1beta1.spec.minReplicas":{"value":1}}`,
+					wantKept: `{"v1beta1.spec.autoscaler":{"absent":true},"v1beta1.spec.autoscaler.minReplicas":{"absent":true},"v1beta1.spec.minReplicas":{"value":1}}`,
 				},
 			},
 		},

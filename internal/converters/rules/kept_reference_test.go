@@ -21,7 +21,17 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 	swapped := two("{spec: {l: [{id: string, s2: string}]}}", "{spec: {l: [{id: string, h2: string, w: string}]}}", `
 - {spoke: '.spec.l[].s2', toSpoke: 'has(element.h2) ? "yes" : "no"'}
 - {hub: ['.spec.l[].h2', '.spec.l[].w']}`)
+	made := two("{spec: {type: string, m: string}}", "{spec: {type: string, r: {p: string, m: string}}}", `
+- spoke: .spec.type
+  hub: {type: .spec.type, policy: .spec.r.p}
+  toHub: 'self == "OnDelete" ? {"type": self} : {"type": "RollingUpdate", "policy": self}'
+  toSpoke: 'self.?type.orValue("") == "OnDelete" ? "OnDelete" : self.?policy.orValue("ReCreate")'
+- {spoke: .spec.m, hub: .spec.r.m}`)
 	rows{
+		"what a rule computes in an object is absent though something else of it comes": {world: made, steps: []step{
+			create("v1", `{spec: {type: RollingUpdate}}`), edit("v1beta1", `{spec: {type: ReCreate, m: "1"}}`),
+			shows("v1", `{spec: {type: RollingUpdate, r: {m: "1"}}}`),
+		}},
 		"elements that change places take along what was kept of them": {world: swapped, steps: []step{
 			create("v1", `{spec: {l: [{id: a, h2: A, w: x}, {id: b, h2: B}]}}`), edit("v1beta1", `{spec: {l: [{id: b, s2: "yes"}, {id: a, s2: "yes"}]}}`),
 			shows("v1", `{spec: {l: [{id: b, h2: B}, {id: a, h2: A, w: x}]}}`),
