@@ -24,15 +24,15 @@ var (
 // (gatekeeper#1045, rook#10719, linkerd2#5888).
 type selfCheck struct {
 	expected func() *tls.Certificate
-	interval time.Duration          // between two looks
-	dialing  func(localAddr string) // called before each handshake
+	interval time.Duration              // between two looks
+	dialing  func(local netip.AddrPort) // called before each handshake
 
 	result atomic.Pointer[checkResult]
 }
 
 type checkResult struct{ err error }
 
-func newSelfCheck(expected func() *tls.Certificate, dialing func(string)) *selfCheck {
+func newSelfCheck(expected func() *tls.Certificate, dialing func(netip.AddrPort)) *selfCheck {
 	c := &selfCheck{expected: expected, interval: 5 * time.Second, dialing: dialing}
 	c.result.Store(&checkResult{errNotChecked})
 	return c
@@ -101,7 +101,8 @@ func (c *selfCheck) servedLeaf(ctx context.Context, addr net.Addr) (*x509.Certif
 	if err != nil {
 		return nil, err
 	}
-	c.dialing(raw.LocalAddr().String())
+	local, _ := netip.ParseAddrPort(raw.LocalAddr().String())
+	c.dialing(local)
 	var leaf *x509.Certificate
 	tlsConn := tls.Client(raw, &tls.Config{
 		MinVersion: tls.VersionTLS12,

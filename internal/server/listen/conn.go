@@ -40,6 +40,7 @@ type Conn struct {
 
 	// Source is who shares connections and memory with others; see [gate.SourceOf].
 	Source netip.Prefix
+	remote netip.AddrPort // an IPv4 one is not mapped
 
 	conns     *Conns
 	expires   time.Time // see expiry
@@ -50,11 +51,12 @@ type Conn struct {
 	start     func(*Conn) // once there is room for it
 
 	// Guarded by conns.mu; see conns.go.
-	counted  bool      // by conns
-	gone     bool      // cut off
-	busy     bool      // its client waits for the server
-	answered bool      // it had a review answered
-	since    time.Time // the server waits for its client
+	counted       bool      // by conns
+	gone          bool      // cut off
+	answered      bool      // it had a review answered
+	list          *unused   // nil: its client waits for the server
+	before, after *Conn     // in the list
+	since         time.Time // that it is in the list
 
 	mu     sync.Mutex  // TLS also writes from the reading goroutine
 	corked *[]byte     // see cork.go; nil: not corked
@@ -73,7 +75,9 @@ func newConn(c net.Conn, times Times, conns *Conns, start func(*Conn)) *Conn {
 		reading: deadline{set: c.SetReadDeadline}, writing: deadline{set: c.SetWriteDeadline},
 	}
 	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		own.Source = gate.SourceOf(tcp.AddrPort().Addr())
+		addr := tcp.AddrPort()
+		own.remote = netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
+		own.Source = gate.SourceOf(addr.Addr())
 	}
 	own.idle = idleState{most: times.Idle, reading: &own.reading}
 	return own

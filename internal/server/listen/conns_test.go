@@ -117,9 +117,32 @@ func TestCrowdDoesNotKeepOthersOut(t *testing.T) {
 			c.own.SetAnswered()
 			c.own.SetBusy()
 		}
-		advance(connGrace + connPress)
+		advance(freshGrace + connPress)
 		if n := countClosed(crowd); n != 10 || !crowd[14].started || crowd[15].started {
 			t.Errorf("%d of the crowd are closed for its own, want 10", n)
+		}
+	})
+}
+
+// A client's kept connection outlasts the silent ones of its own source.
+func TestIdleConnectionIsKeptLonger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewConns(2, func(string) {})
+		kept := opened(t, s, 1)
+		kept.own.SetBusy()
+		kept.own.SetAnswered()
+		s.setUnused(kept.own)
+		crowd := several(t, s, 1, 4)
+		advance(3*freshGrace + connPress)
+		if n := countClosed(crowd); n != 3 || kept.closed {
+			t.Errorf("%d of 4 silent ones are closed, want 3; the kept one: %t", n, kept.closed)
+		}
+		crowd[3].own.SetBusy()
+		opened(t, s, 1)
+		advance(idleGrace)
+		if !kept.closed {
+			t.Error("the kept one, which is not used for long, keeps others out")
 		}
 	})
 }
@@ -152,8 +175,7 @@ func TestExemptConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := NewConns(1, func(string) {})
-		own := (&pipeConn{source: 1}).RemoteAddr().String()
-		s.SetOwn(own)
+		s.SetOwn(netip.MustParseAddrPort("10.0.0.1:1"))
 		checks := several(t, s, 1, 2)
 		advance(time.Minute)
 		opened(t, s, 2)

@@ -86,7 +86,8 @@ func TestHandshakesComputeInTurn(t *testing.T) {
 
 // shaking returns a connection in its handshake.
 func shaking(ctx context.Context, socket net.Conn, turns *gate.Ledger) *Conn {
-	c := newConn(socket, Times{}, NewConns(0, nil), nil)
+	c := newConn(socket, Times{}, NewConns(0, nil), func(*Conn) {})
+	c.conns.add(c)
 	c.handshake.turns = turns
 	turns.Join(ctx, &c.handshake.share, gate.Key{})
 	return c
@@ -136,7 +137,7 @@ func TestSecondHelloTakesATurn(t *testing.T) {
 	go func() { shaken <- client.HandshakeContext(t.Context()) }()
 	for waits := false; !waits; runtime.Gosched() {
 		c.conns.mu.Lock()
-		waits = c.busy && late.held.Load()
+		waits = c.list == nil && late.held.Load()
 		c.conns.mu.Unlock()
 		if len(shaken) > 0 {
 			t.Fatal("the second hello is answered without a turn")
