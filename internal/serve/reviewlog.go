@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -25,30 +24,25 @@ const slowReview = time.Second
 // of lines.
 type reviewLog struct {
 	logger *zap.Logger
-	wanted atomic.Pointer[config.LogReviews]
+	wanted config.LogReviews
 	totals reviewTotals
 	fields sync.Pool
 }
 
 func newReviewLog(logger *zap.Logger, wanted config.LogReviews) *reviewLog {
-	l := &reviewLog{logger: logger}
-	l.want(wanted)
+	l := &reviewLog{logger: logger, wanted: wanted}
 	l.fields.New = func() any { return new([10]zapcore.Field) }
 	return l
 }
 
-// want sets which reviews get a line from now on.
-func (l *reviewLog) want(wanted config.LogReviews) { l.wanted.Store(&wanted) }
-
 // take counts a review for the summary, and reports whether it gets a line.
 func (l *reviewLog) take(r *review.Result) bool {
-	wanted := *l.wanted.Load()
-	if wanted == config.LogNoReviews {
+	if l.wanted == config.LogNoReviews {
 		return false
 	}
 	l.totals.add(r)
 	level, _ := outcome(r)
-	if wanted == config.LogFailedReviews && level == zapcore.InfoLevel && r.Duration < slowReview {
+	if l.wanted == config.LogFailedReviews && level == zapcore.InfoLevel && r.Duration < slowReview {
 		return false
 	}
 	return l.logger.Core().Enabled(level)

@@ -25,7 +25,6 @@ import (
 // Options say what to serve.
 type Options struct {
 	Loaded   config.Loaded
-	Text     []byte // of the configuration file
 	Environ  []string
 	Build    metrics.Build
 	Compiled ruleset.Compiled
@@ -40,7 +39,7 @@ func Run(ctx context.Context, o Options) error {
 	s, err := newService(ctx, o)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()): // nothing to drain yet
-		newLogger(o.Log, zap.NewAtomicLevelAt(zapLevel(o.Loaded.Config.LogLevel)), o.Console).Info("stopped")
+		newLogger(o.Log, zapLevel(o.Loaded.Config.LogLevel), o.Console).Info("stopped")
 		return nil
 	case err != nil:
 		return err
@@ -59,14 +58,12 @@ type service struct {
 	rules   *ruleWatch
 	source  *certificateSource
 	server  *server.Server
-	watch   *configWatch
 	sample  string // with a self-signed certificate: a review to try
 }
 
 func newService(ctx context.Context, o Options) (*service, error) {
 	c := o.Loaded.Config
-	level := zap.NewAtomicLevelAt(zapLevel(c.LogLevel))
-	logger := newLogger(o.Log, level, o.Console)
+	logger := newLogger(o.Log, zapLevel(c.LogLevel), o.Console)
 	for _, w := range o.Loaded.Warnings {
 		logger.Warn("configuration: " + w)
 	}
@@ -108,9 +105,6 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	m.WatchServer(srv.Stats)
 	s := &service{
 		Options: o, memory: memory, logger: logger, reviews: reviews, rules: rules, source: source, server: srv,
-		watch: &configWatch{
-			loaded: o.Loaded, text: o.Text, level: level, want: reviews.want, logger: logger, reloaded: m.ConfigReloaded,
-		},
 	}
 	if c.SelfSigned {
 		s.sample = sampleReview(rules.registry(), rules.read[0])
@@ -118,8 +112,7 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	return s, nil
 }
 
-// run serves until ctx ends. It follows the certificate, the rules and the configuration until the
-// drain is done.
+// run serves until ctx ends. It follows the certificate and the rules until the drain is done.
 func (s *service) run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
@@ -128,7 +121,6 @@ func (s *service) run(ctx context.Context) error {
 			s.logger.Error("certificate reload stopped", zap.String("error", err.Error()))
 		}
 	})
-	wg.Go(func() { s.watch.run(background) })
 	wg.Go(func() { s.rules.run(background) })
 	wg.Go(func() { every(background, summaryInterval, s.reviews.summarize) })
 	wg.Go(func() { s.reloadOnSignal(background) })

@@ -67,7 +67,6 @@ func (r *replica) load(ctx context.Context) {
 	r.metrics.Server().Panicked("string", nil)
 	r.metrics.Server().CutOff("idle")
 	r.metrics.Server().HandshakeFailed("closed", "")
-	r.metrics.ConfigReloaded(nil)
 	r.metrics.RulesRead(1)
 	r.certificate()
 	r.dropped.Add(1)

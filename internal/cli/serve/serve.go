@@ -56,9 +56,9 @@ func console(p *voice.Program, format config.LogFormat) bool {
 
 // serve loads the configuration and serves until a signal comes or ctx ends.
 func run(ctx context.Context, p *voice.Program, cmd *cobra.Command) error {
-	loaded, text, err := load(p, cmd)
-	if err != nil {
-		return err
+	loaded, err := config.Load(cmd.Flags(), p.Environ, config.ReadFile)
+	if err = errors.Join(err, loaded.ForServe()); err != nil {
+		return voice.Usage(err, "")
 	}
 	signaled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -79,7 +79,7 @@ func run(ctx context.Context, p *voice.Program, cmd *cobra.Command) error {
 	out := serve.NewLogWriter(p.Stderr)
 	defer out.Close()
 	err = serve.Run(ctx, serve.Options{
-		Loaded: loaded, Text: text, Environ: p.Environ, Compiled: p.Compiled, Log: out, Again: again,
+		Loaded: loaded, Environ: p.Environ, Compiled: p.Compiled, Log: out, Again: again,
 		Console: serve.Console{On: console(p, loaded.Config.LogFormat), Colors: p.Colored(p.Stderr)},
 		Build:   metrics.Build{Version: p.Build.Version, Revision: p.Build.Revision, GoVersion: p.Build.GoVersion},
 	})
@@ -127,14 +127,4 @@ func printConfig(p *voice.Program, cmd *cobra.Command, output string) error {
 		return err
 	}
 	return loaded.Effective().WriteText(p.Stdout)
-}
-
-// load returns the configuration for serve, and the text of its file.
-func load(p *voice.Program, cmd *cobra.Command) (loaded config.Loaded, text []byte, err error) {
-	loaded, err = config.Load(cmd.Flags(), p.Environ, func(name string) ([]byte, error) {
-		var err error
-		text, err = config.ReadFile(name)
-		return text, err
-	})
-	return loaded, text, voice.Usage(errors.Join(err, loaded.ForServe()), "")
 }

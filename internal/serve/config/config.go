@@ -45,8 +45,8 @@ type Config struct {
 	DrainDelay      time.Duration `mapstructure:"drain-delay"`      // from SIGTERM until the listener closes
 	ShutdownTimeout time.Duration `mapstructure:"shutdown-timeout"` // for requests that are still running then
 
-	LogLevel   LogLevel   `mapstructure:"log-level"`   // may change while running
-	LogReviews LogReviews `mapstructure:"log-reviews"` // may change while running
+	LogLevel   LogLevel   `mapstructure:"log-level"`
+	LogReviews LogReviews `mapstructure:"log-reviews"`
 	LogFormat  LogFormat  `mapstructure:"log-format"`
 	PProf      bool       `mapstructure:"pprof"` // serve /debug/pprof to loopback peers
 }

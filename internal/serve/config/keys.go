@@ -23,7 +23,6 @@ type Key struct {
 	Max     string   // highest value of a number, size or duration
 	Zero    string   // what 0 means, where 0 is allowed below Min
 	Why     string   // the reason for Min and Max
-	Live    bool     // may change while running, see [Loaded.Reload]
 }
 
 // Env returns the name of the environment variable.
@@ -106,11 +105,11 @@ func Keys() []Key {
 			Usage: "time for running requests to end after drain-delay; keep terminationGracePeriodSeconds above the sum of both",
 		}),
 		group("Diagnosis", Key{
-			Name: "log-level", Kind: Choice, Arg: "level", Default: string(LogInfo), Live: true,
+			Name: "log-level", Kind: Choice, Arg: "level", Default: string(LogInfo),
 			Choices: []string{string(LogDebug), string(LogInfo), string(LogWarn), string(LogError)},
 			Usage:   "lowest level that is logged",
 		}, Key{
-			Name: "log-reviews", Kind: Choice, Arg: "which", Default: string(LogFailedReviews), Live: true,
+			Name: "log-reviews", Kind: Choice, Arg: "which", Default: string(LogFailedReviews),
 			Choices: []string{string(LogFailedReviews), string(LogAllReviews), string(LogNoReviews)},
 			Usage:   "reviews with a log line each: failures and those of a second or more, all, or none; unless it is none, each kind has a summary a minute",
 		}, Key{

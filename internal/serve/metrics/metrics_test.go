@@ -85,8 +85,6 @@ func everything(t *testing.T) *metrics.Metrics {
 	m.RulesServed(2, "0123456789ab")
 	m.RulesServed(3, "ba9876543210")
 	m.RulesServed(3, "ba9876543210")
-	m.ConfigReloaded(nil)
-	m.ConfigReloaded(errors.New("unknown key"))
 	return m
 }
 
@@ -158,8 +156,6 @@ func TestEachHookMovesItsMetric(t *testing.T) {
 		`webhookd_certificate_reloads_total{result="failure"} 1`,
 		`webhookd_certificate_reload_failing 1`,
 		`webhookd_certificate_watch_failing 1`,
-		`webhookd_config_reloads_total{result="success"} 1`,
-		`webhookd_config_reloads_total{result="failure"} 1`,
 		`webhookd_log_lines_dropped_total 7`,
 		`webhookd_build_info{goversion="go1.26",revision="abc",version="v1.2.3"} 1`,
 	} {
