@@ -150,7 +150,11 @@ func TestHooksReachTheLog(t *testing.T) {
 		s.Shed(gate.ShedBytes)
 		s.Rejected(404)
 		s.Panicked("string", []byte("stack"))
-		s.HandshakeFailed(listen.HandshakeClosed, "TLS handshake error from 10.0.0.1:1: EOF")
+		for range 3 { // a flood of them is logged once
+			s.HandshakeFailed(listen.HandshakeRefusedByClient, "10.0.0.1:1: remote error: tls: bad certificate")
+			s.HTTPFailed("http: Accept error: too many open files")
+		}
+		s.HandshakeFailed(listen.HandshakeClosed, "10.0.0.1:1: EOF")
 		s.Draining()
 	})
 	got := make([]string, 0, len(lines))
@@ -171,7 +175,9 @@ func TestHooksReachTheLog(t *testing.T) {
 		"debug request shed",
 		"debug request rejected",
 		"error handler panicked",
-		"debug TLS handshake failed",
+		"warn TLS handshake error: refused_by_client",
+		"warn HTTP server",
+		"debug TLS handshake error: closed",
 		"info draining",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

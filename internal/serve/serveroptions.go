@@ -3,11 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
-	"log"
 	"time"
-
-	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/serve/config"
 	"github.com/crdconvert/webhookd/internal/server"
@@ -47,13 +43,4 @@ func checks(rules *ruleWatch, source *tlsreload.Source) []server.Check {
 			return nil
 		}},
 	}
-}
-
-// errorLog returns a logger for messages of net/http.
-func errorLog(logger *zap.Logger) *log.Logger {
-	l, err := zap.NewStdLogAt(logger, zapcore.WarnLevel)
-	if err != nil {
-		return nil // unreachable with a level of zap
-	}
-	return l
 }

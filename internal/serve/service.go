@@ -96,7 +96,6 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	opts.Metrics = m.Handler()
 	opts.Hooks = serverHooks(m, logger)
 	opts.SocketMemory = socketMemory(os.DirFS("/"))
-	opts.ErrorLog = errorLog(logger)
 	srv, err := server.New(opts)
 	if err = errors.Join(err, checkMemory(memory)); err != nil {
 		source.discard()

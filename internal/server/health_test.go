@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"log"
 	"net/http"
 	"strings"
 	"sync"
@@ -86,7 +85,7 @@ func TestReadiness(t *testing.T) {
 				if tt.change != nil {
 					tt.change(o)
 				}
-				o.ErrorLog = log.New(&logged, "", 0)
+				o.Hooks.HandshakeFailed = func(_, text string) { _, _ = logged.Write([]byte(text)) }
 			})
 			client := newClient(t)
 			var got answer

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"log"
 	"math"
 	"net/http"
 	"runtime/debug"
@@ -73,10 +72,6 @@ type Options struct {
 	// Hooks observe the server; see [Hooks].
 	Hooks    Hooks
 	embedded bool // the Server is part of a Handler
-
-	// ErrorLog gets the log of net/http: failed accepts, and failed TLS handshakes at most once a
-	// minute for each reason, except those whose client only went away. Nil: no log.
-	ErrorLog *log.Logger
 }
 
 // Limits bounds what clients can make the server spend. Durations and sizes must be positive, which

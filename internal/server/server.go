@@ -10,9 +10,11 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -30,7 +32,6 @@ type Server struct {
 	ledger *gate.Ledger
 	health *health
 	self   *selfCheck // nil: no such check
-	errors *listen.ErrorLog
 
 	maxBody int64 // the lesser of the body limit and the ledger's
 
@@ -69,7 +70,6 @@ func New(opts Options) (*Server, error) {
 		opts:      opts,
 		conns:     open,
 		ledger:    ledger,
-		errors:    listen.NewErrorLog(opts.ErrorLog, opts.Hooks.HandshakeFailed),
 		maxBody:   min(limits.MaxBodyBytes, ledger.Largest()),
 		listening: make(chan struct{}),
 		listenAt:  (&net.ListenConfig{KeepAlive: keepAlive}).Listen,
@@ -223,10 +223,18 @@ func (s *Server) httpServer(ctx context.Context, h http.Handler, writeTimeout ti
 		ConnContext:                  listen.Context,
 		ConnState:                    listen.State,
 		DisableGeneralOptionsHandler: true, // it answers `OPTIONS *` with an empty 200
-		ErrorLog:                     s.errors.Logger(),
+		ErrorLog:                     log.New(lines(s.opts.Hooks.HTTPFailed), "", 0),
 		// The end of ctx starts the drain; it must not end the requests in progress.
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
+}
+
+// lines is a writer of lines.
+type lines func(text string)
+
+func (f lines) Write(line []byte) (int, error) {
+	f(string(bytes.TrimSuffix(line, []byte("\n"))))
+	return len(line), nil
 }
 
 // bind opens both listeners or none, and reports all failures.
@@ -240,9 +248,12 @@ func (s *Server) bind(ctx context.Context) error {
 	if err = errors.Join(err, adminErr); err == nil {
 		ctx = context.WithoutCancel(ctx)
 		times := listen.Times{Idle: s.opts.Limits.IdleTimeout, Age: s.opts.Limits.ConnectionAge}
-		s.webhookListener = listen.New(ctx, webhook, s.opts.TLS, times, s.conns, s.errors)
+		hooks := listen.Hooks{HandshakeFailed: s.opts.Hooks.HandshakeFailed, AcceptFailed: func(err error) {
+			s.opts.Hooks.HTTPFailed("http: Accept error: " + err.Error())
+		}}
+		s.webhookListener = listen.New(ctx, webhook, s.opts.TLS, times, s.conns, hooks)
 		if admin != nil {
-			s.adminListener = listen.New(ctx, admin, nil, times, listen.NewConns(adminConnections, func(string) {}), s.errors)
+			s.adminListener = listen.New(ctx, admin, nil, times, listen.NewConns(adminConnections, func(string) {}), hooks)
 		}
 		return nil
 	}

@@ -20,8 +20,8 @@ import (
 func TestHandshakeTooLarge(t *testing.T) {
 	t.Parallel()
 	failed := make(chan string, 1)
-	log := NewErrorLog(nil, func(_, text string) { failed <- text })
-	l := New(t.Context(), listenTCP(t), &tls.Config{MinVersion: tls.VersionTLS13}, Times{}, NewConns(0, nil), log)
+	hooks := Hooks{HandshakeFailed: func(_, text string) { failed <- text }}
+	l := New(t.Context(), listenTCP(t), &tls.Config{MinVersion: tls.VersionTLS13}, Times{}, NewConns(0, nil), hooks)
 	t.Cleanup(func() { _ = l.Close() })
 	c := dialTCP(t, l.Addr())
 	// The first record of a ClientHello that claims 60,000 bytes, and more of it.

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"log"
 	"os"
 	"slices"
 	"sync"
@@ -70,6 +69,8 @@ func (p *Process) wire(t *testing.T, listen string, kinds []converters.Kind) *wi
 		t.Fatalf("certificate: %v", err)
 	}
 	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, p.reviewHooks(m.Review()))
+	hooks := m.Server()
+	hooks.HTTPFailed = func(text string) { p.note(text, review.Pair{}, "") }
 	w.server, err = server.New(server.Options{
 		Webhook:             review.NewHandler(reviewer),
 		Listen:              listen,
@@ -77,8 +78,7 @@ func (p *Process) wire(t *testing.T, listen string, kinds []converters.Kind) *wi
 		TLS:                 w.source.TLSConfig(tls.VersionTLS12),
 		ExpectedCertificate: w.source.Expected,
 		Metrics:             m.Handler(),
-		Hooks:               m.Server(),
-		ErrorLog:            log.New(p.log, "", 0),
+		Hooks:               hooks,
 	})
 	if err != nil {
 		t.Fatalf("server: %v", err)
