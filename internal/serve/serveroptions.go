@@ -13,7 +13,6 @@ import (
 // serverOptions returns the server's options from the configuration.
 func serverOptions(c config.Config) server.Options {
 	limits := server.DefaultLimits()
-	limits.IdleTimeout = c.IdleTimeout
 	limits.Timeout = c.RequestTimeout
 	limits.MaxBodyBytes = int64(c.MaxBody)
 	limits.InFlightBytes = int64(c.MaxInFlightBytes)

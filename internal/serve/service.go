@@ -90,14 +90,14 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	m.WatchCRDs(rules.outdated)
 	opts := serverOptions(c)
 	opts.Webhook = review.NewHandler(review.NewReviewer(rules.registry, hooks))
-	opts.TLS = source.TLSConfig(uint16(c.TLSMinVersion))
+	opts.TLS = source.TLSConfig()
 	opts.ExpectedCertificate = source.Expected
 	opts.Checks = checks(rules, source.Source)
 	opts.Metrics = m.Handler()
 	opts.Hooks = serverHooks(m, logger)
 	opts.SocketMemory = socketMemory(os.DirFS("/"))
 	srv, err := server.New(opts)
-	if err = errors.Join(err, checkMemory(memory)); err != nil {
+	if err = errors.Join(err, checkMemory(memory, liveHeap())); err != nil {
 		source.discard()
 		return nil, err
 	}

@@ -291,7 +291,7 @@ func TestHarmlessSpellings(t *testing.T) {
 			dir := secretDir(t, tlstest.Pair{Cert: test.cert, Key: test.key})
 			s := open(t, Options{Dir: dir})
 			expectServed(t, s, pair)
-			mustDial(t, listen(t, s.TLSConfig(0)), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
+			mustDial(t, listen(t, s.TLSConfig()), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
 		})
 	}
 }

@@ -56,7 +56,7 @@ func TestClientCAReloads(t *testing.T) {
 			opts.Hooks = calls.hooks()
 			s, updated := openUpdated(t, opts)
 			run(t, s)
-			addr := listen(t, s.TLSConfig(0))
+			addr := listen(t, s.TLSConfig())
 			accepts := func(by *tlstest.CA) bool {
 				client := by.Issue(t, tlstest.Leaf{Usage: clientUsage()}).TLS(t)
 				_, err := dial(t.Context(), addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost", Certificates: []tls.Certificate{client}})

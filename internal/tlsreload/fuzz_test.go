@@ -69,7 +69,7 @@ func FuzzReload(f *testing.F) {
 func shakeHands(t *testing.T, s *Source) {
 	t.Helper()
 	there, here := net.Pipe()
-	server, client := tls.Server(there, s.TLSConfig(tls.VersionTLS13)), tls.Client(here, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13})
+	server, client := tls.Server(there, s.TLSConfig()), tls.Client(here, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13})
 	done := make(chan error, 1)
 	go func() { done <- server.HandshakeContext(t.Context()) }()
 	err := client.HandshakeContext(t.Context())

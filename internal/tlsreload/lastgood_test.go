@@ -76,7 +76,7 @@ func TestExpectedIsThePairOnDisk(t *testing.T) {
 	s := open(t, Options{Dir: dir}) // the fault: Run does not run
 	tlstest.SwapSecretDir(t, dir, next.Files())
 
-	state := mustDial(t, listen(t, s.TLSConfig(0)), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
+	state := mustDial(t, listen(t, s.TLSConfig()), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
 	if !state.PeerCertificates[0].Equal(pair.Leaf) {
 		t.Error("a handshake got a pair that was not loaded")
 	}
@@ -288,7 +288,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 // No allocation in a handshake means no clone, no read and no lock by accident.
 func TestCertificateAllocatesNothing(t *testing.T) {
 	s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}))})
-	get := s.TLSConfig(0).GetCertificate
+	get := s.TLSConfig().GetCertificate
 	if n := testing.AllocsPerRun(100, func() {
 		if _, err := get(nil); err != nil {
 			t.Error(err)

@@ -168,7 +168,7 @@ func TestExpiredLeafIsServed(t *testing.T) {
 	s := open(t, Options{Dir: secretDir(t, pair), Hooks: calls.hooks()})
 	run(t, s)
 	expectExpected(t, s, pair)
-	addr := listen(t, s.TLSConfig(0))
+	addr := listen(t, s.TLSConfig())
 	mustDial(t, addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost", Time: func() time.Time { return end.Add(-time.Minute) }})
 	if _, err := dial(t.Context(), addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"}); err == nil {
 		t.Error("a client with the right time took an expired leaf")

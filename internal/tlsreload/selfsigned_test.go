@@ -39,7 +39,7 @@ func TestSelfSigned(t *testing.T) {
 	if !roots.AppendCertsFromPEM(s.CABundle()) {
 		t.Fatalf("CA bundle is not PEM: %q", s.CABundle())
 	}
-	addr := listen(t, s.TLSConfig(0))
+	addr := listen(t, s.TLSConfig())
 	for _, host := range []string{"localhost", "127.0.0.1", "::1", "webhookd.example.com", "192.0.2.7"} {
 		if _, err := dial(t.Context(), addr, &tls.Config{RootCAs: roots, ServerName: host}); err != nil {
 			t.Errorf("%s: %v", host, err)

@@ -19,7 +19,7 @@ func TestSwapUnderHandshakes(t *testing.T) {
 	dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
 	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: time.Hour})
 	run(t, s)
-	addr := listen(t, s.TLSConfig(0))
+	addr := listen(t, s.TLSConfig())
 	stop := hammer(t, addr, ca.Pool(), 4)
 
 	for i := range 50 {
@@ -67,7 +67,7 @@ func TestFilesReplacedOneAfterTheOther(t *testing.T) {
 	writePlain(t, dir, first)
 	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: time.Hour})
 	run(t, s)
-	stop := hammer(t, listen(t, s.TLSConfig(0)), ca.Pool(), 2)
+	stop := hammer(t, listen(t, s.TLSConfig()), ca.Pool(), 2)
 
 	for range rounds {
 		next := ca.Issue(t, tlstest.Leaf{})

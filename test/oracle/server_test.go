@@ -2,7 +2,6 @@ package oracle_test
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -110,7 +109,7 @@ func (w *webhookd) wire(s *setup, secret string) {
 	w.Server, err = server.New(server.Options{
 		Webhook:             review.NewHandler(reviewer),
 		Listen:              "127.0.0.1:0",
-		TLS:                 w.source.TLSConfig(tls.VersionTLS13),
+		TLS:                 w.source.TLSConfig(),
 		Limits:              s.limits,
 		ExpectedCertificate: w.source.Expected,
 		Hooks:               hooks,

@@ -69,9 +69,6 @@ func Keys() []Key {
 			Name: "self-signed", Kind: Bool, Default: "false",
 			Usage: "make a certificate in memory, for local use; not together with tls-dir",
 		}, Key{
-			Name: "tls-min-version", Kind: Choice, Arg: "version", Default: TLS13.String(), Choices: []string{TLS13.String(), TLS12.String()},
-			Usage: "lowest TLS version; kube-apiserver uses 1.3",
-		}, Key{
 			Name: "client-ca-file", Kind: File,
 			Usage: "PEM file of the CA of client certificates; only behind a proxy, as kube-apiserver presents none and would be refused",
 		}, Key{
@@ -91,10 +88,6 @@ func Keys() []Key {
 		group("Requests and connections", Key{
 			Name: "request-timeout", Kind: Duration, Default: "30s", Min: "2s", Max: "30s", Why: "kube-apiserver gives up after 30s",
 			Usage: "longest timeout of a request; the answer comes a second earlier",
-		}, Key{
-			Name: "idle-timeout", Kind: Duration, Default: "2m", Min: "91s", Max: "1h",
-			Why:   "kube-apiserver keeps an idle connection for 90s, and a request on one that closes is lost",
-			Usage: "how long an idle connection is kept",
 		}),
 		group("Shutdown", Key{
 			// No load balancer sends requests to a local server.

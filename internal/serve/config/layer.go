@@ -50,7 +50,7 @@ func merge(layers ...layer) (Config, Origins, error) {
 		v.SetDefault(k.Name, value)
 	}
 	var c Config
-	err := v.UnmarshalExact(&c, viper.DecodeHook(mapstructure.TextUnmarshallerHookFunc()))
+	err := v.UnmarshalExact(&c)
 	c.Path = trimSlash(c.Path)
 	return c, origins, err
 }

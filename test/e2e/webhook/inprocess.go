@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"os"
@@ -75,7 +74,7 @@ func (p *Process) wire(t *testing.T, listen string, kinds []converters.Kind) *wi
 		Webhook:             review.NewHandler(reviewer),
 		Listen:              listen,
 		AdminListen:         "127.0.0.1:0",
-		TLS:                 w.source.TLSConfig(tls.VersionTLS12),
+		TLS:                 w.source.TLSConfig(),
 		ExpectedCertificate: w.source.Expected,
 		Metrics:             m.Handler(),
 		Hooks:               hooks,
