@@ -42,7 +42,6 @@ type ruleWatch struct {
 	counted     ruleCounts
 	printer     findingsPrinter // or nil
 	current     atomic.Pointer[servedRules]
-	reader      ruleset.Reader
 	now         chan chan<- string // makes run look at once and send the result
 	opened      time.Time
 	transition  transition
@@ -77,7 +76,7 @@ type ruleCounts interface {
 func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts, printer findingsPrinter) (*ruleWatch, error) {
 	w := &ruleWatch{
 		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted, printer: printer,
-		reader: ruleset.ReaderForServe(), now: make(chan chan<- string), opened: time.Now(),
+		now: make(chan chan<- string), opened: time.Now(),
 		transition: transition{period: c.RulesTransition},
 	}
 	if w.rules == "" {
@@ -104,27 +103,32 @@ func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, 
 	return w, nil
 }
 
-// loaded calls load. It returns as soon as ctx ends, since load notices that late if a file is
-// large. A panic becomes an error.
+// loaded calls load. A panic becomes an error.
 func (w *ruleWatch) loaded(ctx context.Context, ruleFiles, crdFiles []ruleset.File) (ruleset.Set, error) {
+	return leaving(ctx, func() (ruleset.Set, error) { return w.load(ctx, ruleFiles, crdFiles) })
+}
+
+// leaving returns the result of f, or leaves f running as soon as ctx ends: a file system may hang,
+// and a load of a large file notices late. A panic becomes an error.
+func leaving[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
-		set ruleset.Set
-		err error
+		value T
+		err   error
 	}
 	done := make(chan result, 1)
-	load := w.load
 	go func() {
 		var is result
-		if err := ruleset.Survive(func() { is.set, is.err = load(ctx, ruleFiles, crdFiles) }); err != nil {
+		if err := ruleset.Survive(func() { is.value, is.err = f() }); err != nil {
 			is.err = err
 		}
 		done <- is
 	}()
 	select {
 	case is := <-done:
-		return is.set, is.err
+		return is.value, is.err
 	case <-ctx.Done():
-		return ruleset.Set{}, ctx.Err()
+		var none T
+		return none, ctx.Err()
 	}
 }
 
@@ -429,26 +433,16 @@ func textsOf(findings []finding.Finding) []string {
 	return texts
 }
 
-// texts reads the files. For a file that does not answer, it returns the previous text.
+// texts reads the files.
 func (w *ruleWatch) texts(ctx context.Context) ([2][]ruleset.File, error) {
-	ruleFiles, ruleErr := ruleset.Read(ctx, w.reader, ruleset.Origin{What: "them", Remedy: "mount their ConfigMap there, or set rules to where they are"}, w.rules)
-	crdFiles, crdErr := ruleset.Read(ctx, w.reader, ruleset.Origin{What: "them", Remedy: "mount their ConfigMap there, or set crds to where they are"}, w.crds)
-	if ruleErr != nil {
-		ruleErr = fmt.Errorf("rules: %w", ruleErr)
-	}
-	if crdErr != nil {
-		crdErr = fmt.Errorf("crds: %w", crdErr)
-	}
-	for i, files := range [2][]ruleset.File{ruleFiles, crdFiles} {
-		before := make(map[string][]byte, len(w.read[i]))
-		for _, f := range w.read[i] {
-			before[f.Name] = f.Text
-		}
-		for j := range files {
-			if files[j].Stuck {
-				files[j].Text = before[files[j].Name]
+	return leaving(ctx, func() (read [2][]ruleset.File, err error) {
+		var problems [2]error
+		for i, key := range [...]struct{ name, path string }{{"rules", w.rules}, {"crds", w.crds}} {
+			origin := ruleset.Origin{What: "them", Remedy: "mount their ConfigMap there, or set " + key.name + " to where they are"}
+			if read[i], problems[i] = ruleset.Read(ctx, ruleset.ReaderForServe(), origin, key.path); problems[i] != nil {
+				problems[i] = fmt.Errorf("%s: %w", key.name, problems[i])
 			}
 		}
-	}
-	return [2][]ruleset.File{ruleFiles, crdFiles}, errors.Join(ruleErr, crdErr)
+		return read, errors.Join(problems[:]...)
+	})
 }
