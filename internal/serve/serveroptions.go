@@ -2,8 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/crdconvert/webhookd/internal/serve/config"
 	"github.com/crdconvert/webhookd/internal/server"
@@ -31,15 +29,6 @@ func serverOptions(c config.Config) server.Options {
 func checks(rules *ruleWatch, source *tlsreload.Source) []server.Check {
 	return []server.Check{
 		{Name: "registry", Check: func(context.Context) error { return rules.ready() }},
-		{Name: "certificate-validity", Check: func(context.Context) error {
-			served, now := source.Served(), time.Now()
-			switch {
-			case now.Before(served.NotBefore):
-				return fmt.Errorf("the certificate is not valid before %s", served.NotBefore.UTC().Format(time.RFC3339))
-			case now.After(served.NotAfter):
-				return fmt.Errorf("the certificate expired at %s", served.NotAfter.UTC().Format(time.RFC3339))
-			}
-			return nil
-		}},
+		{Name: "certificate", Check: func(context.Context) error { return source.Ready() }},
 	}
 }

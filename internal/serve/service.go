@@ -91,7 +91,6 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	opts := serverOptions(c)
 	opts.Webhook = review.NewHandler(review.NewReviewer(rules.registry, hooks))
 	opts.TLS = source.TLSConfig()
-	opts.ExpectedCertificate = source.Expected
 	opts.Checks = checks(rules, source.Source)
 	opts.Metrics = m.Handler()
 	opts.Hooks = serverHooks(m, logger)

@@ -55,10 +55,6 @@ type Options struct {
 
 	// Checks are additional conditions of readiness, in this order.
 	Checks []Check
-	// ExpectedCertificate returns the pair that the server should be serving now. If set, the
-	// server dials itself and is ready only while it serves that certificate. A difference must be
-	// gone by the next call, or the server becomes unready. Nil: no such check.
-	ExpectedCertificate func() *tls.Certificate
 
 	// Metrics answers /metrics on the admin listener. Nil: 404.
 	Metrics http.Handler

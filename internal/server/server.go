@@ -3,8 +3,8 @@
 // What requests share is in gate, connections are in listen, and neither knows this package. Read
 // server.go first, then review.go and call.go.
 //
-// It does not know reviews. It routes, limits, times and sheds requests, watches its own
-// certificate, and stops without failing a call. Every answer that it gives instead of a review is
+// It does not know reviews. It routes, limits, times and sheds requests, and stops without
+// failing a call. Every answer that it gives instead of a review is
 // a metav1.Status as JSON. Only net/http itself answers in plain text: a malformed request line, a
 // header over the limit, an unknown Expect.
 package server
@@ -31,7 +31,6 @@ type Server struct {
 	opts   Options
 	ledger *gate.Ledger
 	health *health
-	self   *selfCheck // nil: no such check
 
 	maxBody int64 // the lesser of the body limit and the ledger's
 
@@ -88,10 +87,6 @@ func (s *Server) checks() []Check {
 		}
 		return nil
 	}}}
-	if s.opts.ExpectedCertificate != nil {
-		s.self = newSelfCheck(s.opts.ExpectedCertificate, s.conns.SetOwn)
-		checks = append(checks, Check{Name: "certificate", Check: s.self.check})
-	}
 	return append(checks, s.opts.Checks...)
 }
 
@@ -166,18 +161,10 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.adminListener != nil {
 		wg.Go(func() { failures <- served("admin-listen", admin.Serve(s.adminListener)) })
 	}
-	checking, stopChecking := context.WithCancel(ctx)
-	defer stopChecking()
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
 	if w := gate.NewHeapWatch(s.ledger, s.conns.MakeRoom, s.opts.SocketMemory); w != nil {
 		wg.Go(func() { w.Run(watching) })
-	}
-	if s.self != nil {
-		addr := s.webhookListener.Addr()
-		wg.Go(func() {
-			s.self.run(checking, func(ctx context.Context) error { return s.self.look(ctx, addr) })
-		})
 	}
 	close(s.listening)
 
@@ -187,7 +174,6 @@ func (s *Server) Run(ctx context.Context) error {
 		failure = s.drain(failures)
 	case failure = <-failures:
 	}
-	stopChecking()
 	err := s.shutdown(ctx, webhook, admin)
 	stopWatching()
 	wg.Wait()

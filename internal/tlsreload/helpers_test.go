@@ -154,13 +154,6 @@ func expectServed(t *testing.T, s *Source, want tlstest.Pair) {
 	}
 }
 
-func expectExpected(t *testing.T, s *Source, want tlstest.Pair) {
-	t.Helper()
-	if got := s.Expected().Leaf; !got.Equal(want.Leaf) {
-		t.Fatalf("expected to be served: %s, want %s", got.SerialNumber, want.Leaf.SerialNumber)
-	}
-}
-
 // listen serves handshakes until the test ends: each connection gets "ok" and is closed.
 func listen(t *testing.T, config *tls.Config) string {
 	t.Helper()

@@ -3,7 +3,6 @@ package tlsreload
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"os"
 	"path/filepath"
@@ -32,7 +31,6 @@ func TestFilesGoneForTenMinutes(t *testing.T) {
 		}
 		pass(10 * time.Minute)
 		expectServed(t, s, pair)
-		expectExpected(t, s, pair)
 		calls.expect(t, "reloaded", "failed")
 
 		tlstest.WriteSecretDir(t, dir, pair.Files())
@@ -67,25 +65,6 @@ func TestNewReasonIsReported(t *testing.T) {
 	})
 }
 
-// C8: the served pair is not the one on disk. A readiness check needs Expected to notice.
-func TestExpectedIsThePairOnDisk(t *testing.T) {
-	t.Parallel()
-	ca := tlstest.NewCA(t, "ca")
-	pair, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
-	dir := secretDir(t, pair)
-	s := open(t, Options{Dir: dir}) // the fault: Run does not run
-	tlstest.SwapSecretDir(t, dir, next.Files())
-
-	state := mustDial(t, listen(t, s.TLSConfig()), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
-	if !state.PeerCertificates[0].Equal(pair.Leaf) {
-		t.Error("a handshake got a pair that was not loaded")
-	}
-	expectExpected(t, s, next)
-
-	tlstest.SwapSecretDir(t, dir, map[string][]byte{CertFile: next.Cert, KeyFile: pair.Key})
-	expectExpected(t, s, pair)
-}
-
 // A parser that panics on the files, in Run or in the readiness check, ends nothing.
 func TestParserPanicKeepsTheLastGoodPair(t *testing.T) {
 	t.Parallel()
@@ -102,7 +81,6 @@ func TestParserPanicKeepsTheLastGoodPair(t *testing.T) {
 		}})
 		run(t, s)
 		tlstest.SwapSecretDir(t, dir, hostile.Files())
-		expectExpected(t, s, good)
 		pass(2 * DefaultPollInterval)
 		expectServed(t, s, good)
 		calls.expect(t, "reloaded", "failed")
@@ -115,32 +93,6 @@ func TestParserPanicKeepsTheLastGoodPair(t *testing.T) {
 		expectServed(t, s, next)
 		calls.expect(t, "reloaded", "failed", "reloaded", "recovered")
 	})
-}
-
-// C8: a check that expects another pair makes Source serve it at once, not at the next poll:
-// without a watch, and when a pair that was on disk before becomes valid.
-func TestExpectedTriggersAReload(t *testing.T) {
-	t.Parallel()
-	for name, delay := range map[string]time.Duration{"a rotation": 0, "a leaf whose time comes": 10 * time.Minute} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				ca := tlstest.NewCA(t, "ca")
-				pair, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{NotBefore: time.Now().Add(delay)})
-				dir := secretDir(t, pair)
-				s := open(t, Options{Dir: dir, NoWatch: true, PollInterval: time.Hour})
-				run(t, s)
-				pass(time.Minute)
-				tlstest.SwapSecretDir(t, dir, next.Files())
-				pass(delay)
-				expectServed(t, s, pair)
-
-				expectExpected(t, s, next)
-				synctest.Wait()
-				expectServed(t, s, next)
-			})
-		})
-	}
 }
 
 // C11: a plain folder.

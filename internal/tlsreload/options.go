@@ -34,8 +34,8 @@ type Options struct {
 	// the client CA.
 	ClientNames []string
 
-	// PollInterval is the time between two readings if neither the watch nor Expected triggers one;
-	// 0 means DefaultPollInterval.
+	// PollInterval is the time between two readings if the watch triggers none; 0 means
+	// DefaultPollInterval.
 	PollInterval time.Duration
 
 	// NoWatch disables the directory watch, so only polling finds changes.

@@ -111,6 +111,8 @@ func (s *Source) reload(ctx context.Context) Reloaded {
 // apply puts the good parts in force, keeps the last good version of the others, and calls the
 // hooks.
 func (s *Source) apply(found *contents) Reloaded {
+	read := time.Now()
+	s.read.Store(&read)
 	current := s.state.Load()
 	if current == nil {
 		current = &state{}

@@ -37,7 +37,6 @@ func (s *Source) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-w.changed:
-		case <-s.stale:
 		case asked = <-s.now:
 		case err := <-w.trouble:
 			// Events may be lost, so read the files now.

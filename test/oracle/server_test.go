@@ -107,12 +107,11 @@ func (w *webhookd) wire(s *setup, secret string) {
 		}
 	}
 	w.Server, err = server.New(server.Options{
-		Webhook:             review.NewHandler(reviewer),
-		Listen:              "127.0.0.1:0",
-		TLS:                 w.source.TLSConfig(),
-		Limits:              s.limits,
-		ExpectedCertificate: w.source.Expected,
-		Hooks:               hooks,
+		Webhook: review.NewHandler(reviewer),
+		Listen:  "127.0.0.1:0",
+		TLS:     w.source.TLSConfig(),
+		Limits:  s.limits,
+		Hooks:   hooks,
 	})
 	if err != nil {
 		w.t.Fatalf("server: %v", err)

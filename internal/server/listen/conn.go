@@ -40,7 +40,6 @@ type Conn struct {
 
 	// Source is who shares connections and memory with others; see [gate.SourceOf].
 	Source netip.Prefix
-	remote netip.AddrPort // an IPv4 one is not mapped
 
 	conns     *Conns
 	expires   time.Time // see expiry
@@ -75,9 +74,7 @@ func newConn(c net.Conn, times Times, conns *Conns, start func(*Conn)) *Conn {
 		reading: deadline{set: c.SetReadDeadline}, writing: deadline{set: c.SetWriteDeadline},
 	}
 	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		addr := tcp.AddrPort()
-		own.remote = netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
-		own.Source = gate.SourceOf(addr.Addr())
+		own.Source = gate.SourceOf(tcp.AddrPort().Addr())
 	}
 	own.idle = idleState{most: times.Idle, reading: &own.reading}
 	return own

@@ -3,7 +3,6 @@ package listen
 import (
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -12,10 +11,9 @@ import (
 // source that has more connections than the new one's loses one for it at once. A source that has
 // the most itself loses one that has not been used for a while.
 type Conns struct {
-	limit  int                            // 0: none
-	cutOff func(state string)             // called for each connection that is closed for another
-	own    atomic.Pointer[netip.AddrPort] // remote address of the server's own check
-	corks  sync.Pool                      // see cork.go
+	limit  int                // 0: none
+	cutOff func(state string) // called for each connection that is closed for another
+	corks  sync.Pool          // see cork.go
 
 	mu      sync.Mutex
 	sources map[netip.Prefix]*connsOf
@@ -108,7 +106,7 @@ func (s *Conns) add(c *Conn) {
 		own = &connsOf{open: map[*Conn]struct{}{}}
 		s.sources[c.Source] = own
 	}
-	if s.room(own, s.mostOpen()) || s.isOwn(c) {
+	if s.room(own, s.mostOpen()) {
 		s.begin(own, c)
 		return
 	}
@@ -161,11 +159,7 @@ func (s *Conns) mostOpen() *connsOf { return s.most(func(o *connsOf) int { retur
 // period: a fresh one rather than an idle one. It reports whether there was one. Callers hold mu.
 func (s *Conns) cut(from *connsOf, fresh, idle time.Duration) bool {
 	for i, grace := range [...]time.Duration{fresh, idle} {
-		c := from.unused[i].first
-		for c != nil && s.isOwn(c) {
-			c = c.after
-		}
-		if c != nil && time.Since(c.since) >= grace {
+		if c := from.unused[i].first; c != nil && time.Since(c.since) >= grace {
 			s.close(from, c)
 			return true
 		}
@@ -186,15 +180,6 @@ func (s *Conns) close(from *connsOf, c *Conn) {
 		s.cutOff(connFresh)
 	}
 	c.hangUp()
-}
-
-// SetOwn sets the local address of the server's own check. Its connection is never cut off, and
-// where clients need a certificate, its handshake fails as expected.
-func (s *Conns) SetOwn(address netip.AddrPort) { s.own.Store(&address) }
-
-func (s *Conns) isOwn(c *Conn) bool {
-	own := s.own.Load()
-	return own != nil && c.remote == *own
 }
 
 // dropWaiting closes the latest waiting connection of the source that has the most of them, and

@@ -170,23 +170,6 @@ func TestWaitingConnectionsAreBounded(t *testing.T) {
 	})
 }
 
-// The server's own check is never cut off, and does not wait.
-func TestExemptConnection(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := NewConns(1, func(string) {})
-		s.SetOwn(netip.MustParseAddrPort("10.0.0.1:1"))
-		checks := several(t, s, 1, 2)
-		advance(time.Minute)
-		opened(t, s, 2)
-		s.MakeRoom()
-		s.MakeRoom()
-		if !checks[0].started || !checks[1].started || countClosed(checks) > 0 {
-			t.Errorf("open %t and %t; %d are closed", checks[0].started, checks[1].started, countClosed(checks))
-		}
-	})
-}
-
 func TestRoomReturnsWithTheConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -136,7 +136,7 @@ func (l *Listener) handOn(c *Conn) {
 	if l.tls == nil {
 		c.idle.startWait(time.Now())
 	} else if ready, err = l.shake(c); err != nil {
-		if !c.conns.wasCutOff(c) && !c.conns.isOwn(c) {
+		if !c.conns.wasCutOff(c) {
 			l.hooks.handshakeFailed(c.RemoteAddr(), err)
 		}
 		return

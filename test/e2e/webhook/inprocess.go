@@ -71,13 +71,12 @@ func (p *Process) wire(t *testing.T, listen string, kinds []converters.Kind) *wi
 	hooks := m.Server()
 	hooks.HTTPFailed = func(text string) { p.note(text, review.Pair{}, "") }
 	w.server, err = server.New(server.Options{
-		Webhook:             review.NewHandler(reviewer),
-		Listen:              listen,
-		AdminListen:         "127.0.0.1:0",
-		TLS:                 w.source.TLSConfig(),
-		ExpectedCertificate: w.source.Expected,
-		Metrics:             m.Handler(),
-		Hooks:               hooks,
+		Webhook:     review.NewHandler(reviewer),
+		Listen:      listen,
+		AdminListen: "127.0.0.1:0",
+		TLS:         w.source.TLSConfig(),
+		Metrics:     m.Handler(),
+		Hooks:       hooks,
 	})
 	if err != nil {
 		t.Fatalf("server: %v", err)
