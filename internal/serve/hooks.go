@@ -68,14 +68,6 @@ func tlsHooks(m *metrics.Metrics, logger *zap.Logger) tlsreload.Hooks {
 			counted.Recovered()
 			logger.Info("certificate on disk can be used again")
 		},
-		WatchFailed: func(err error) {
-			counted.WatchFailed(err)
-			logger.Warn("certificate folder cannot be watched, changes are found by polling", zap.String("error", err.Error()))
-		},
-		WatchRestored: func() {
-			counted.WatchRestored()
-			logger.Info("certificate folder is watched again")
-		},
 	}
 }
 

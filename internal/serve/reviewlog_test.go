@@ -144,8 +144,6 @@ func TestHooksReachTheLog(t *testing.T) {
 		c.Waiting(tlsreload.Event{})
 		c.Failed(errors.New("no PEM"))
 		c.Recovered()
-		c.WatchFailed(errors.New("no inotify"))
-		c.WatchRestored()
 		s := serverHooks(m, l)
 		s.Shed(gate.ShedBytes)
 		s.Rejected(404)
@@ -170,8 +168,6 @@ func TestHooksReachTheLog(t *testing.T) {
 		"warn certificate on disk is not valid yet, it is served from its notBefore on",
 		"error certificate on disk cannot be used, the last good one is kept",
 		"info certificate on disk can be used again",
-		"warn certificate folder cannot be watched, changes are found by polling",
-		"info certificate folder is watched again",
 		"debug request shed",
 		"debug request rejected",
 		"error handler panicked",

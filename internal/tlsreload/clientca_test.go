@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
@@ -51,7 +50,7 @@ func TestClientCAReloads(t *testing.T) {
 			ca, before, after := tlstest.NewCA(t, "ca"), tlstest.NewCA(t, "before"), tlstest.NewCA(t, "after")
 			pair := ca.Issue(t, tlstest.Leaf{})
 			opts, replace := test.place(t, pair, before.PEM)
-			opts.PollInterval = time.Hour // only the watch can find it
+			opts.PollInterval = fast
 			var calls log
 			opts.Hooks = calls.hooks()
 			s, updated := openUpdated(t, opts)

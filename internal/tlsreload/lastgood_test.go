@@ -22,7 +22,7 @@ func TestFilesGoneForTenMinutes(t *testing.T) {
 		pair := ca.Issue(t, tlstest.Leaf{})
 		dir := secretDir(t, pair)
 		var calls log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 		run(t, s)
 		synctest.Wait()
 
@@ -73,7 +73,7 @@ func TestParserPanicKeepsTheLastGoodPair(t *testing.T) {
 		good, hostile, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
 		dir := secretDir(t, good)
 		var calls log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks(), parsePair: func(f *files) (*pair, error) {
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks(), parsePair: func(f *files) (*pair, error) {
 			if bytes.Equal(f.cert, hostile.Cert) {
 				panic("text of a certificate")
 			}
@@ -105,7 +105,7 @@ func TestPlainFolder(t *testing.T) {
 		writePlain(t, dir, pair)
 
 		var calls log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 		run(t, s)
 		next := ca.Issue(t, tlstest.Leaf{})
 		writePlain(t, dir, next)
@@ -138,7 +138,7 @@ func TestHalfWrittenChainIsNotUsed(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
 		pair, dir := ca.Issue(t, tlstest.Leaf{}), t.TempDir()
 		writePlain(t, dir, pair)
-		s := open(t, Options{Dir: dir, NoWatch: true})
+		s := open(t, Options{Dir: dir})
 		run(t, s)
 		synctest.Wait()
 		next := ca.Issue(t, tlstest.Leaf{})

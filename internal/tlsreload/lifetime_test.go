@@ -116,7 +116,7 @@ func runClockCase(t *testing.T, test clockCase) {
 	dir := secretDir(t, pairs[0])
 	var offset atomic.Int64
 	var calls log
-	s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks(), Now: func() time.Time {
+	s := open(t, Options{Dir: dir, Hooks: calls.hooks(), Now: func() time.Time {
 		return time.Now().Add(time.Duration(offset.Load()))
 	}})
 	run(t, s)
@@ -144,7 +144,7 @@ func TestLeafNotYetValidWaits(t *testing.T) {
 		early := ca.Issue(t, tlstest.Leaf{NotBefore: time.Now().Add(10 * time.Minute)})
 		dir := secretDir(t, pair)
 		var calls log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 		run(t, s)
 		tlstest.SwapSecretDir(t, dir, early.Files())
 
@@ -183,7 +183,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ca, begins := tlstest.NewCA(t, "ca"), time.Now().Add(10*time.Minute)
-		s := open(t, Options{Dir: secretDir(t, ca.Issue(t, tlstest.Leaf{NotBefore: begins, NotAfter: begins.Add(day)})), NoWatch: true})
+		s := open(t, Options{Dir: secretDir(t, ca.Issue(t, tlstest.Leaf{NotBefore: begins, NotAfter: begins.Add(day)}))})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- s.Run(ctx) }()

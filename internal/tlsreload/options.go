@@ -34,12 +34,8 @@ type Options struct {
 	// the client CA.
 	ClientNames []string
 
-	// PollInterval is the time between two readings if the watch triggers none; 0 means
-	// DefaultPollInterval.
+	// PollInterval is the time between two readings; 0 means DefaultPollInterval.
 	PollInterval time.Duration
-
-	// NoWatch disables the directory watch, so only polling finds changes.
-	NoWatch bool
 
 	// Now is the wall clock for validity checks; nil means time.Now.
 	Now func() time.Time
@@ -47,9 +43,8 @@ type Options struct {
 	// Hooks report events; see [Hooks].
 	Hooks Hooks
 
-	newNotifier func() (*notifier, error)
-	parsePair   func(*files) (*pair, error) // nil means the package's own
-	inside      bool                        // ClientCAFile is in Dir, and so in the same generation
+	parsePair func(*files) (*pair, error) // nil means the package's own
+	inside    bool                        // ClientCAFile is in Dir, and so in the same generation
 }
 
 // validate reports every problem at once.
@@ -77,12 +72,6 @@ func (o *Options) withDefaults() Options {
 		d.parsePair = parsePair
 	}
 	d.inside = o.ClientCAFile != "" && sameDir(filepath.Dir(o.ClientCAFile), o.Dir)
-	switch {
-	case d.NoWatch:
-		d.newNotifier = nil
-	case d.newNotifier == nil:
-		d.newNotifier = newFSNotifier
-	}
 	return d
 }
 
@@ -90,12 +79,4 @@ func sameDir(a, b string) bool {
 	absA, errA := filepath.Abs(a)
 	absB, errB := filepath.Abs(b)
 	return errA == nil && errB == nil && absA == absB
-}
-
-// watchedDirs lists the directories to watch for changes of the files.
-func (o *Options) watchedDirs() []string {
-	if o.ClientCAFile == "" || o.inside {
-		return []string{o.Dir}
-	}
-	return []string{o.Dir, filepath.Dir(o.ClientCAFile)}
 }

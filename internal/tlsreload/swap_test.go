@@ -12,12 +12,12 @@ import (
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
-// C1: the volume changes under load. The poll interval is long, so only the watch can see it.
+// C1: the volume changes under load.
 func TestSwapUnderHandshakes(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")
 	dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
-	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: time.Hour})
+	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: fast})
 	run(t, s)
 	addr := listen(t, s.TLSConfig())
 	stop := hammer(t, addr, ca.Pool(), 4)
@@ -36,14 +36,14 @@ func TestSwapUnderHandshakes(t *testing.T) {
 	}
 }
 
-// C2: without a watch the poll finds the change.
+// C2: a change is found within the poll interval.
 func TestSwapFoundByPolling(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
 		dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
 		var calls log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 		run(t, s)
 		synctest.Wait()
 
@@ -64,7 +64,7 @@ func TestFilesReplacedOneAfterTheOther(t *testing.T) {
 	first := ca.Issue(t, tlstest.Leaf{})
 	dir := t.TempDir()
 	writePlain(t, dir, first)
-	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: time.Hour})
+	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: fast})
 	run(t, s)
 	stop := hammer(t, listen(t, s.TLSConfig()), ca.Pool(), 2)
 
@@ -99,7 +99,7 @@ func TestHalfWrittenPairIsRetriedBeforeItIsReported(t *testing.T) {
 				dir := t.TempDir()
 				writePlain(t, dir, ca.Issue(t, tlstest.Leaf{}))
 				var calls log
-				s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
+				s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 				next := ca.Issue(t, tlstest.Leaf{})
 				writeFile(t, filepath.Join(dir, KeyFile), next.Key)
 				run(t, s) // it reads at once
@@ -119,7 +119,7 @@ func TestChainOnlyChangeIsServed(t *testing.T) {
 	ca := tlstest.NewCA(t, "ca")
 	pair := ca.Intermediate(t, "intermediate").Issue(t, tlstest.Leaf{})
 	dir := secretDir(t, pair)
-	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: time.Hour})
+	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: fast})
 	run(t, s)
 	before := len(s.Certificate().Certificate)
 
@@ -140,7 +140,7 @@ func TestSameBytesAreNoChange(t *testing.T) {
 		pair := tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{})
 		dir := secretDir(t, pair)
 		var calls log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 		run(t, s)
 		before := s.Certificate()
 		tlstest.SwapSecretDir(t, dir, pair.Files())
@@ -149,6 +149,18 @@ func TestSameBytesAreNoChange(t *testing.T) {
 			t.Error("the same bytes made another certificate")
 		}
 		calls.expect(t, "reloaded")
+	})
+}
+
+func TestRunTwice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}))})
+		run(t, s)
+		synctest.Wait()
+		if err := s.Run(t.Context()); err == nil || err.Error() != "key pair is already being followed" {
+			t.Errorf("second Run: %v", err)
+		}
 	})
 }
 

@@ -45,7 +45,6 @@ func startReplica(t *testing.T, digest string) (*replica, string) {
 func (r *replica) certificate() {
 	r.metrics.TLS().Reloaded(tlsreload.Event{NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 3, 0)})
 	r.metrics.TLS().Failed(io.ErrUnexpectedEOF)
-	r.metrics.TLS().WatchFailed(io.ErrUnexpectedEOF)
 }
 
 // load counts one event of each kind.

@@ -28,7 +28,7 @@ func TestC1SwapUnderLoad(t *testing.T) {
 	t.Parallel()
 	swaps := scaled(200, 10000)
 	ca := tlstest.NewCA(t, "faults")
-	p := launch(t, ca)
+	p := launchHostile(t, ca, nil) // it looks for a new one more often
 	calls := start(t, alone(p), ca)
 	h := shakeHands(t, p, ca, 4, 400)
 	took := make([]time.Duration, swaps)
@@ -63,7 +63,7 @@ func TestX3FIPS(t *testing.T) {
 		})
 		calls := start(t, alone(p), ca)
 		h := shakeHands(t, p, ca, 1, 50)
-		for range scaled(3, 50) {
+		for range scaled(2, 10) {
 			pair := issue(t, ca)
 			tlstest.SwapSecretDir(t, p.Secret, pair.Files())
 			wait.Until(t, "the new certificate", func() bool { return h.shows(pair) })
