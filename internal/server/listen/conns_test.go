@@ -173,14 +173,20 @@ func TestWaitingConnectionsAreBounded(t *testing.T) {
 func TestRoomReturnsWithTheConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewConns(4, func(state string) { t.Errorf("one is cut off: %s", state) })
+		cut := 0
+		s := NewConns(4, func(string) { cut++ })
+		opened(t, s, 1).own.SetBusy()
 		for range 100 {
 			c := opened(t, s, 1)
 			_ = c.own.Close()
 			_ = c.own.Close()
 		}
-		if n := s.Count(); n != 0 {
-			t.Errorf("%d connections are counted, want none", n)
+		if n := s.Count(); n != 1 || cut > 0 {
+			t.Errorf("%d connections are counted, want 1; %d are cut off", n, cut)
+		}
+		rest := several(t, s, 1, 3)
+		if next := opened(t, s, 2); !next.started || !rest[0].closed || cut != 1 {
+			t.Errorf("another is open: %t; the first of those left makes room: %t", next.started, rest[0].closed)
 		}
 	})
 }
