@@ -5,9 +5,9 @@
 // key always belong together. In a plain folder they must match, and stay the same for a moment.
 //
 // The directory is read every few seconds: a watch can be missing, lost or overrun. Whatever goes
-// wrong on disk, the last good pair stays in use, the hooks are called once per change of state, and
-// [Source.Run] continues until its context ends. A handshake reads one atomic pointer: no lock and
-// no I/O.
+// wrong on disk, the last good pair stays in use, the hooks are called once per change of state,
+// and [Source.Run] continues until its context ends. A handshake reads one atomic pointer: no lock
+// and no I/O.
 //
 // Files are checked first: a pair that no client could accept (a key that does not match, a damaged
 // chain, a leaf for clients only, a leaf without names) never replaces a good one.
