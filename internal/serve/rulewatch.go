@@ -42,7 +42,6 @@ type ruleWatch struct {
 	counted     ruleCounts
 	printer     findingsPrinter // or nil
 	current     atomic.Pointer[servedRules]
-	now         chan chan<- string // makes run look at once and send the result
 	opened      time.Time
 	transition  transition
 
@@ -76,8 +75,7 @@ type ruleCounts interface {
 func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts, printer findingsPrinter) (*ruleWatch, error) {
 	w := &ruleWatch{
 		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted, printer: printer,
-		now: make(chan chan<- string), opened: time.Now(),
-		transition: transition{period: c.RulesTransition},
+		opened: time.Now(), transition: transition{period: c.RulesTransition},
 	}
 	if w.rules == "" {
 		if _, err := w.swap(&servedRules{}); err != nil {
@@ -166,69 +164,33 @@ func (w *ruleWatch) run(ctx context.Context) {
 		case <-ticker.C:
 			w.look(ctx)
 			w.advance(ctx)
-		case result := <-w.now:
-			result <- w.look(ctx)
 		}
-	}
-}
-
-// The results of look.
-const (
-	filesUnchanged = "unchanged"
-	filesLoaded    = "loaded"
-	filesKept      = "failed"
-	filesNone      = "none"
-)
-
-// lookNow makes run look at the files, and returns the result, or "" if ctx ends first.
-func (w *ruleWatch) lookNow(ctx context.Context) string {
-	if w.rules == "" {
-		return filesNone
-	}
-	result := make(chan string, 1)
-	select {
-	case w.now <- result:
-	case <-ctx.Done():
-		return ""
-	}
-	select {
-	case outcome := <-result:
-		return outcome
-	case <-ctx.Done():
-		return ""
 	}
 }
 
 // look reads the files, and logs a change or failure once. It survives a panic of a parser, since
 // all replicas read the same file at the same time.
-func (w *ruleWatch) look(ctx context.Context) string {
-	outcome := filesKept
-	err := ruleset.Survive(func() { outcome = w.reload(ctx) })
-	if err != nil {
+func (w *ruleWatch) look(ctx context.Context) {
+	if err := ruleset.Survive(func() { w.reload(ctx) }); err != nil {
 		w.fail([]finding.Finding{{Message: err.Error()}}, StackOf(err)...)
 	}
-	return outcome
 }
 
-func (w *ruleWatch) reload(ctx context.Context) string {
+func (w *ruleWatch) reload(ctx context.Context) {
 	read, err := w.texts(ctx)
-	if ctx.Err() != nil {
-		return filesKept
-	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
 		w.read = [2][]ruleset.File{} // the next content counts as a change
 		w.fail([]finding.Finding{{Message: err.Error()}})
-		return filesKept
-	}
-	if ruleset.SameTexts(read[0], w.read[0]) && ruleset.SameTexts(read[1], w.read[1]) {
-		if w.failure != "" {
-			return filesKept
-		}
-		return filesUnchanged
+		return
+	case ruleset.SameTexts(read[0], w.read[0]) && ruleset.SameTexts(read[1], w.read[1]):
+		return
 	}
 	set, err := w.loaded(ctx, read[0], read[1])
 	if ctx.Err() != nil {
-		return filesKept
+		return
 	}
 	w.read = read
 	if err == nil {
@@ -237,10 +199,6 @@ func (w *ruleWatch) reload(ctx context.Context) string {
 	if err != nil && ctx.Err() == nil {
 		w.fail([]finding.Finding{{Message: err.Error()}}, StackOf(err)...)
 	}
-	if w.failure != "" {
-		return filesKept
-	}
-	return filesLoaded
 }
 
 // change serves a set, or keeps the last good rules if there are any. An empty set is treated as a

@@ -30,7 +30,6 @@ type Options struct {
 	Compiled ruleset.Compiled
 	Log      *LogWriter
 	Console  Console
-	Again    <-chan os.Signal // each value makes the server read its files at once
 }
 
 // Run wires the server and serves until ctx ends. It returns the error that ended it, and does not
@@ -121,7 +120,6 @@ func (s *service) run(ctx context.Context) error {
 	})
 	wg.Go(func() { s.rules.run(background) })
 	wg.Go(func() { every(background, summaryInterval, s.reviews.summarize) })
-	wg.Go(func() { s.reloadOnSignal(background) })
 	wg.Go(func() {
 		select {
 		case <-s.server.Listening():

@@ -21,17 +21,11 @@ func (s *Source) Run(ctx context.Context) error {
 	ticker := time.NewTicker(s.opts.PollInterval)
 	defer ticker.Stop()
 
-	var asked chan<- Reloaded
 	for {
-		reloaded := s.reload(ctx)
-		if asked != nil {
-			asked <- reloaded
-			asked = nil
-		}
+		s.reload(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
-		case asked = <-s.now:
 		case <-ticker.C:
 		}
 	}

@@ -18,7 +18,6 @@ type Source struct {
 	state   atomic.Pointer[state]
 	running atomic.Bool
 	read    atomic.Pointer[time.Time] // when the files were read last
-	now     chan chan<- Reloaded
 
 	reported reported // used by Open, then by Run
 }
@@ -37,7 +36,7 @@ func Open(ctx context.Context, opts Options) (*Source, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	s := &Source{opts: opts.withDefaults(), now: make(chan chan<- Reloaded)}
+	s := &Source{opts: opts.withDefaults()}
 	found, err := s.inspectPatiently(ctx)
 	for began := time.Now(); err == nil && isMismatch(found.err()) && time.Since(began) < matchTime; {
 		found, err = s.inspectPatiently(ctx)
@@ -88,32 +87,6 @@ func (s *Source) Ready() error {
 		return fmt.Errorf("%s: the certificate has not been read for %s", s.opts.Dir, unreadFor)
 	}
 	return nil
-}
-
-// Reloaded is the result of reading the files.
-type Reloaded struct {
-	Changed bool  // another key pair or client CA is in force
-	Err     error // why the files on disk cannot be used
-}
-
-// Reload makes [Source.Run] read the files now and returns the result, which is empty for a pair in
-// memory. If ctx ends first, for example because Run does not run, it returns ctx's error.
-func (s *Source) Reload(ctx context.Context) (Reloaded, error) {
-	if !s.Followed() {
-		return Reloaded{}, nil
-	}
-	result := make(chan Reloaded, 1)
-	select {
-	case s.now <- result:
-	case <-ctx.Done():
-		return Reloaded{}, ctx.Err()
-	}
-	select {
-	case reloaded := <-result:
-		return reloaded, nil
-	case <-ctx.Done():
-		return Reloaded{}, ctx.Err()
-	}
 }
 
 // Followed reports whether there are files for [Source.Run] to follow.
