@@ -94,8 +94,8 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	opts.Metrics = m.Handler()
 	opts.Hooks = serverHooks(m, logger)
 	opts.SocketMemory = socketMemory(os.DirFS("/"))
-	srv, err := server.New(opts)
-	if err = errors.Join(err, checkMemory(memory, liveHeap())); err != nil {
+	srv := server.New(opts)
+	if err := checkMemory(memory, liveHeap()); err != nil {
 		source.discard()
 		return nil, err
 	}

@@ -259,10 +259,7 @@ func TestAdminRoutes(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := server.New(options(t, tt.change))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := server.New(options(t, tt.change))
 			code, body := serve(t, server.AdminHandler(s), tt.method, tt.path, tt.from)
 			if code != tt.code || !strings.Contains(body, tt.body) {
 				t.Errorf("answer %d %.80q, want %d with %q", code, body, tt.code, tt.body)

@@ -56,11 +56,9 @@ const (
 	keepAlive = 15 * time.Second
 )
 
-// New returns a Server for [Server.Run], or an error that names every missing or invalid option.
-func New(opts Options) (*Server, error) {
-	if err := opts.complete(); err != nil {
-		return nil, err
-	}
+// New returns a Server for [Server.Run].
+func New(opts Options) *Server {
+	opts.complete()
 	limits := &opts.Limits
 	open := listen.NewConns(limits.connections(), opts.Hooks.CutOff)
 	ledger := gate.New(limits.InFlightBytes, limits.InFlightRequests, limits.QueueWait,
@@ -76,7 +74,7 @@ func New(opts Options) (*Server, error) {
 	s.health = &health{checks: s.checks()}
 	s.webhook = s.webhookRoutes()
 	s.admin = s.adminRoutes()
-	return s, nil
+	return s
 }
 
 // checks returns the server's own checks, then those of the options.

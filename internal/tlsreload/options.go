@@ -2,8 +2,6 @@ package tlsreload
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"time"
 )
@@ -17,7 +15,8 @@ const (
 // DefaultPollInterval is the time between two readings of the directory.
 const DefaultPollInterval = 5 * time.Second
 
-// Options say where the files are and how to follow them. Only Dir is required.
+// Options say where the files are and how to follow them. Only Dir is required; ClientNames need a
+// ClientCAFile. Neither is checked.
 type Options struct {
 	// Dir holds tls.crt and tls.key: a Secret volume, or a plain folder whose files are replaced in
 	// place. A subPath mount looks like the latter, and never changes.
@@ -45,21 +44,6 @@ type Options struct {
 
 	parsePair func(*files) (*pair, error) // nil means the package's own
 	inside    bool                        // ClientCAFile is in Dir, and so in the same generation
-}
-
-// validate reports every problem at once.
-func (o *Options) validate() error {
-	var problems []error
-	if o.Dir == "" {
-		problems = append(problems, errors.New("tls directory is not set"))
-	}
-	if o.PollInterval < 0 {
-		problems = append(problems, fmt.Errorf("tls poll interval is negative: %s", o.PollInterval))
-	}
-	if len(o.ClientNames) > 0 && o.ClientCAFile == "" {
-		problems = append(problems, errors.New("client names need a client CA file to be checked against"))
-	}
-	return errors.Join(problems...)
 }
 
 func (o *Options) withDefaults() Options {

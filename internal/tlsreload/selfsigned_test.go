@@ -64,10 +64,3 @@ func TestSelfSignedValidity(t *testing.T) {
 		}
 	})
 }
-
-func TestSelfSignedRefusesAnEmptyHost(t *testing.T) {
-	t.Parallel()
-	if _, err := SelfSigned([]string{""}, time.Now(), Hooks{}); err == nil || err.Error() != "self-signed certificate: a host is empty" {
-		t.Errorf("got %v", err)
-	}
-}

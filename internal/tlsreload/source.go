@@ -29,13 +29,10 @@ type state struct {
 }
 
 // Open reads the first key pair, and the client CA if one is set. It fails, naming every problem,
-// if the options or the files cannot be used; a certificate and a key that do not match have some
+// if the files cannot be used; a certificate and a key that do not match have some
 // time to do so, as while they are replaced one after the other. A leaf that has expired or is not
 // valid yet is served all the same. ctx ends the wait. [Source.Run] follows changes.
 func Open(ctx context.Context, opts Options) (*Source, error) {
-	if err := opts.validate(); err != nil {
-		return nil, err
-	}
 	s := &Source{opts: opts.withDefaults()}
 	found, err := s.inspectPatiently(ctx)
 	for began := time.Now(); err == nil && isMismatch(found.err()) && time.Since(began) < matchTime; {

@@ -106,16 +106,13 @@ func (w *webhookd) wire(s *setup, secret string) {
 			hooks.HTTPFailed(text)
 		}
 	}
-	w.Server, err = server.New(server.Options{
+	w.Server = server.New(server.Options{
 		Webhook: review.NewHandler(reviewer),
 		Listen:  "127.0.0.1:0",
 		TLS:     w.source.TLSConfig(),
 		Limits:  s.limits,
 		Hooks:   hooks,
 	})
-	if err != nil {
-		w.t.Fatalf("server: %v", err)
-	}
 }
 
 // wait returns Run's error.

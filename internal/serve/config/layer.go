@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
@@ -51,7 +52,7 @@ func merge(layers ...layer) (Config, Origins, error) {
 	}
 	var c Config
 	err := v.UnmarshalExact(&c)
-	c.Path = trimSlash(c.Path)
+	c.Path = strings.TrimSuffix(c.Path, "/")
 	return c, origins, err
 }
 

@@ -150,7 +150,7 @@ func TestEmptyFiles(t *testing.T) {
 
 func TestPathLosesTrailingSlash(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"/convert/": "/convert", "/": "/", "/a/b": "/a/b"} {
+	for text, want := range map[string]string{"/convert/": "/convert", "/a/b": "/a/b"} {
 		if got := mustLoad(t, in{args: []string{"--path=" + text}}).Config.Path; got != want {
 			t.Errorf("path %q became %q, want %q", text, got, want)
 		}

@@ -70,7 +70,7 @@ func (p *Process) wire(t *testing.T, listen string, kinds []converters.Kind) *wi
 	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, p.reviewHooks(m.Review()))
 	hooks := m.Server()
 	hooks.HTTPFailed = func(text string) { p.note(text, review.Pair{}, "") }
-	w.server, err = server.New(server.Options{
+	w.server = server.New(server.Options{
 		Webhook:     review.NewHandler(reviewer),
 		Listen:      listen,
 		AdminListen: "127.0.0.1:0",
@@ -78,9 +78,6 @@ func (p *Process) wire(t *testing.T, listen string, kinds []converters.Kind) *wi
 		Metrics:     m.Handler(),
 		Hooks:       hooks,
 	})
-	if err != nil {
-		t.Fatalf("server: %v", err)
-	}
 	m.WatchServer(w.server.Stats)
 	return w
 }
