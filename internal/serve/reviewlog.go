@@ -20,19 +20,15 @@ import (
 // WebhookdAPIServerConversionsSlow has the same limit.
 const slowReview = time.Second
 
-// A reviewLog logs reviews: a line for each wanted one, and summaries of all. It reuses the fields
-// of lines.
+// A reviewLog logs reviews: a line for each wanted one, and summaries of all.
 type reviewLog struct {
 	logger *zap.Logger
 	wanted config.LogReviews
 	totals reviewTotals
-	fields sync.Pool
 }
 
 func newReviewLog(logger *zap.Logger, wanted config.LogReviews) *reviewLog {
-	l := &reviewLog{logger: logger, wanted: wanted}
-	l.fields.New = func() any { return new([10]zapcore.Field) }
-	return l
+	return &reviewLog{logger: logger, wanted: wanted}
 }
 
 // take counts a review for the summary, and reports whether it gets a line.
@@ -71,9 +67,7 @@ func (l *reviewLog) write(r *review.Result) {
 	if entry == nil {
 		return
 	}
-	all := l.fields.Get().(*[10]zapcore.Field) //nolint:forcetypeassert // New's
-	fields := all[:0]
-	fields = append(fields, zap.String("uid", r.UID))
+	fields := append(make([]zapcore.Field, 0, 10), zap.String("uid", r.UID))
 	if r.Pair != (review.Pair{}) {
 		fields = append(fields, zap.String("kind", r.Pair.Kind), zap.String("from", r.Pair.From), zap.String("to", r.Pair.To))
 	}
@@ -88,8 +82,6 @@ func (l *reviewLog) write(r *review.Result) {
 		fields = append(fields, zap.String("error", r.Message))
 	}
 	entry.Write(fields...)
-	clear(all[:]) // release the strings
-	l.fields.Put(all)
 }
 
 func (l *reviewLog) panicked(_ context.Context, p review.Panic) {

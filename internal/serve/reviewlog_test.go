@@ -92,41 +92,6 @@ func TestReviewLines(t *testing.T) {
 	}
 }
 
-func TestLevelsHoldBackReviews(t *testing.T) {
-	t.Parallel()
-	failed := exampleResult()
-	failed.Message = "no port"
-	for level, want := range map[zapcore.Level]int{zapcore.InfoLevel: 2, zapcore.WarnLevel: 1, zapcore.ErrorLevel: 0} {
-		lines := logged(t, level, func(l *zap.Logger) {
-			log := newReviewLog(l, config.LogAllReviews)
-			log.reviewDone(t.Context(), exampleResult())
-			log.reviewDone(t.Context(), failed)
-		})
-		if len(lines) != want {
-			t.Errorf("%s: %d lines, want %d", level, len(lines), want)
-		}
-	}
-}
-
-// The fields of one review must not turn up in the line of another.
-func TestReviewLinesAreIndependent(t *testing.T) {
-	t.Parallel()
-	lines := logged(t, zapcore.InfoLevel, func(l *zap.Logger) {
-		log := newReviewLog(l, config.LogAllReviews)
-		failed := exampleResult()
-		failed.Message = "no port"
-		log.reviewDone(t.Context(), failed)
-		log.reviewDone(t.Context(), review.Result{UID: "b"})
-	})
-	want := map[string]any{
-		"level": "info", "msg": "review done", "uid": "b",
-		"objects": 0.0, "failed": 0.0, "bytesIn": 0.0, "bytesOut": 0.0, "durationMicros": 0.0,
-	}
-	if diff := cmp.Diff(want, lines[1]); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // Every hook of the other packages is wired, and works without optional parts.
 func TestHooksReachTheLog(t *testing.T) {
 	t.Parallel()
