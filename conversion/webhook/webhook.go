@@ -79,11 +79,7 @@ func New(registry *conversion.Registry, opts Options) (*Handler, error) {
 		return nil, err
 	}
 	reviewer := review.NewReviewer(h.registry.Load, h.hooks(opts.Failed))
-	var err error
-	h.handler, err = server.NewHandler(review.NewHandler(reviewer), opts.limits(), h.metrics.Server())
-	if err != nil {
-		return nil, fmt.Errorf("webhook.New: %w", err)
-	}
+	h.handler = server.NewHandler(review.NewHandler(reviewer), opts.limits(), h.metrics.Server())
 	h.metrics.WatchRequests(h.handler.Stats)
 	return h, nil
 }

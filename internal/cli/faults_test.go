@@ -179,7 +179,7 @@ func TestRunningOutOfDescriptorsPasses(t *testing.T) {
 		t.Cleanup(func() { _ = c.Close() })
 		conns[i] = c
 	}
-	log.wait(t, `"msg":"http: Accept error: .*too many open files`)
+	log.wait(t, `"error":"http: Accept error: .*too many open files`)
 	for _, c := range conns {
 		c.Close()
 	}

@@ -70,7 +70,6 @@ func TestScripts(t *testing.T) {
 			"post":     command((*scriptServer).post),
 			"get":      command((*scriptServer).get),
 			"waitlog":  command((*scriptServer).waitLog),
-			"hangup":   command((*scriptServer).hangup),
 			"shutdown": command((*scriptServer).shutdown),
 		},
 	})

@@ -200,14 +200,6 @@ func (s *scriptServer) waitLog(ts *testscript.TestScript, neg bool, args []strin
 	s.log.wait(ts, args[0])
 }
 
-// hangup sends SIGHUP.
-func (s *scriptServer) hangup(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 0 || s.cmd == nil {
-		ts.Fatalf("usage: hangup, after start")
-	}
-	ts.Check(s.cmd.Process.Signal(syscall.SIGHUP))
-}
-
 func (s *scriptServer) shutdown(ts *testscript.TestScript, neg bool, args []string) {
 	signal := syscall.SIGTERM
 	if len(args) == 1 && args[0] == "INT" {

@@ -3,6 +3,8 @@ package review_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -76,4 +78,18 @@ func fits(value, name []byte, space string) bool {
 	isName := jsontext.Value(name).Kind() == '"' && jsontext.Value(name).IsValid()
 	return isName && len(value)+len(space) < 1<<10 && strings.Trim(space, " \t\r\n") == "" &&
 		jsontext.Value(value).IsValid(jsontext.AllowDuplicateNames(true)) && depthOf(value) < jsondoc.MaxDepth-3
+}
+
+// depthOf returns how deep a text is nested.
+func depthOf(text []byte) (depth int) {
+	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true))
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			if errors.Is(err, io.EOF) {
+				return depth
+			}
+			return depth + 1<<20
+		}
+		depth = max(depth, d.StackDepth())
+	}
 }

@@ -2,12 +2,15 @@ package serve
 
 import (
 	"context"
+	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/serve/metrics"
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/listen"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
@@ -65,14 +68,6 @@ func tlsHooks(m *metrics.Metrics, logger *zap.Logger) tlsreload.Hooks {
 			counted.Recovered()
 			logger.Info("certificate on disk can be used again")
 		},
-		WatchFailed: func(err error) {
-			counted.WatchFailed(err)
-			logger.Warn("certificate folder cannot be watched, changes are found by polling", zap.String("error", err.Error()))
-		},
-		WatchRestored: func() {
-			counted.WatchRestored()
-			logger.Info("certificate folder is watched again")
-		},
 	}
 }
 
@@ -88,10 +83,12 @@ func certificate(e tlsreload.Event) []zap.Field {
 	return fields
 }
 
-// serverHooks returns hooks that count and log what the listeners do. A client can send any number
-// of refused requests, so those are logged only at the debug level.
+// serverHooks returns hooks that count and log what the listeners do. A client can cause any number
+// of refused requests and failed handshakes. So they are logged at the debug level, or of a kind at
+// most one a minute, and other lines of net/http at most one a second.
 func serverHooks(m *metrics.Metrics, logger *zap.Logger) server.Hooks {
 	counted := m.Server()
+	handshakes, others := sampled(logger, time.Minute), sampled(logger, time.Second)
 	return server.Hooks{
 		Shed: func(reason string) {
 			counted.Shed(reason)
@@ -108,11 +105,24 @@ func serverHooks(m *metrics.Metrics, logger *zap.Logger) server.Hooks {
 		},
 		HandshakeFailed: func(reason, text string) {
 			counted.HandshakeFailed(reason, text)
-			logger.Debug("TLS handshake failed", zap.String("reason", reason), zap.String("error", text))
+			message, failed := "TLS handshake error: "+reason, zap.String("error", text)
+			if reason == listen.HandshakeClosed {
+				logger.Debug(message, failed)
+			} else {
+				handshakes.Warn(message, failed)
+			}
 		},
+		HTTPFailed: func(text string) { others.Warn("HTTP server", zap.String("error", text)) },
 		Draining: func() {
 			counted.Draining()
 			logger.Info("draining")
 		},
 	}
+}
+
+// sampled returns a logger that logs each message once an interval.
+func sampled(logger *zap.Logger, interval time.Duration) *zap.Logger {
+	return logger.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(c, interval, 1, 0)
+	}))
 }

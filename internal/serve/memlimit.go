@@ -71,13 +71,18 @@ func setMemoryLimit(limit int64) int64 {
 // connections may take 60 % of the limit.
 const needed = 2.5
 
-// checkMemory returns an error if the server, ready to serve, leaves too little of the limit to
-// requests; of 0 it does not.
-func checkMemory(limit int64) error {
+// liveHeap returns the bytes of the heap that are in use.
+func liveHeap() uint64 {
 	runtime.GC()
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
-	least := int64(float64(sample[0].Value.Uint64()) * needed)
+	return sample[0].Value.Uint64()
+}
+
+// checkMemory returns an error if the server, ready to serve with so many live bytes, leaves too
+// little of the limit to requests; of 0 it does not.
+func checkMemory(limit int64, live uint64) error {
+	least := int64(float64(live) * needed)
 	if limit == 0 || limit >= least {
 		return nil
 	}

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,43 +59,6 @@ func TestAPanicOverNewRulesKeepsTheOldOnes(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{0, 1, 0}, tally.read); diff != "" {
 		t.Errorf("counted: %s", diff)
-	}
-}
-
-func TestAPanicOverANewConfigurationKeepsTheOldOne(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(file, []byte("log-level: warn\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var failures int
-	lines := logged(t, zapcore.DebugLevel, func(logger *zap.Logger) {
-		w := &configWatch{
-			loaded: config.Loaded{File: file}, level: zap.NewAtomicLevel(), logger: logger,
-			reloaded: func(err error) {
-				if err == nil {
-					panic("with a value")
-				}
-				failures++
-			},
-		}
-		for range 3 {
-			w.look()
-		}
-		if w.level.Level() != zapcore.InfoLevel {
-			t.Errorf("level %s", w.level)
-		}
-	})
-	wantStack(t, lines[0], "TestAPanicOverANewConfigurationKeepsTheOldOne")
-	want := []map[string]any{{
-		"level": "error", "msg": "configuration file cannot be used, the configuration is kept",
-		"errors": []any{"panic, the log has the stack: string"},
-	}}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Error(diff)
-	}
-	if failures != 1 {
-		t.Errorf("%d failures counted", failures)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -21,34 +20,25 @@ import (
 // WebhookdAPIServerConversionsSlow has the same limit.
 const slowReview = time.Second
 
-// A reviewLog logs reviews: a line for each wanted one, and summaries of all. It reuses the fields
-// of lines.
+// A reviewLog logs reviews: a line for each wanted one, and summaries of all.
 type reviewLog struct {
 	logger *zap.Logger
-	wanted atomic.Pointer[config.LogReviews]
+	wanted config.LogReviews
 	totals reviewTotals
-	fields sync.Pool
 }
 
 func newReviewLog(logger *zap.Logger, wanted config.LogReviews) *reviewLog {
-	l := &reviewLog{logger: logger}
-	l.want(wanted)
-	l.fields.New = func() any { return new([10]zapcore.Field) }
-	return l
+	return &reviewLog{logger: logger, wanted: wanted}
 }
-
-// want sets which reviews get a line from now on.
-func (l *reviewLog) want(wanted config.LogReviews) { l.wanted.Store(&wanted) }
 
 // take counts a review for the summary, and reports whether it gets a line.
 func (l *reviewLog) take(r *review.Result) bool {
-	wanted := *l.wanted.Load()
-	if wanted == config.LogNoReviews {
+	if l.wanted == config.LogNoReviews {
 		return false
 	}
 	l.totals.add(r)
 	level, _ := outcome(r)
-	if wanted == config.LogFailedReviews && level == zapcore.InfoLevel && r.Duration < slowReview {
+	if l.wanted == config.LogFailedReviews && level == zapcore.InfoLevel && r.Duration < slowReview {
 		return false
 	}
 	return l.logger.Core().Enabled(level)
@@ -77,9 +67,7 @@ func (l *reviewLog) write(r *review.Result) {
 	if entry == nil {
 		return
 	}
-	all := l.fields.Get().(*[10]zapcore.Field) //nolint:forcetypeassert // New's
-	fields := all[:0]
-	fields = append(fields, zap.String("uid", r.UID))
+	fields := append(make([]zapcore.Field, 0, 10), zap.String("uid", r.UID))
 	if r.Pair != (review.Pair{}) {
 		fields = append(fields, zap.String("kind", r.Pair.Kind), zap.String("from", r.Pair.From), zap.String("to", r.Pair.To))
 	}
@@ -94,8 +82,6 @@ func (l *reviewLog) write(r *review.Result) {
 		fields = append(fields, zap.String("error", r.Message))
 	}
 	entry.Write(fields...)
-	clear(all[:]) // release the strings
-	l.fields.Put(all)
 }
 
 func (l *reviewLog) panicked(_ context.Context, p review.Panic) {

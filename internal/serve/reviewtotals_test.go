@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,11 +13,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/serve/config"
-	"github.com/crdconvert/webhookd/internal/serve/metrics"
-	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
 
 func TestReviewsThatHaveALine(t *testing.T) {
@@ -125,30 +119,4 @@ func summaries(t *testing.T, out *pipe) []any {
 		}
 	}
 	return found
-}
-
-// A client that invents kinds adds only one line to the summary.
-func TestInventedKindsAreSummedUpTogether(t *testing.T) {
-	t.Parallel()
-	registry, err := converters.NewRegistry(exampletest.Kinds()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := logged(t, zapcore.InfoLevel, func(l *zap.Logger) {
-		log := newReviewLog(l, config.LogFailedReviews)
-		hooks := reviewHooks(metrics.New(metrics.Build{}), log)
-		handler := review.NewHandler(review.NewReviewer(func() *converters.Registry { return registry }, hooks))
-		for i := range 100 {
-			body := reviewOf("example.com/v1", fmt.Sprintf(`{"apiVersion":"example.com/v%d","kind":"Kind%d","metadata":{"name":"a"}}`, i+2, i))
-			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/crdconvert", strings.NewReader(string(body)))
-			handler.ServeHTTP(httptest.NewRecorder(), request)
-		}
-		log.summarize()
-	})
-	want := map[string]any{"level": "info", "msg": "review summary", "kind": "unknown", "reviews": 100.0, "failedReviews": 100.0, "objects": 100.0, "failed": 100.0}
-	got := lines[100:]
-	delete(got[0], "slowestMicros")
-	if diff := cmp.Diff([]map[string]any{want}, got); diff != "" {
-		t.Error(diff)
-	}
 }

@@ -42,8 +42,6 @@ type ruleWatch struct {
 	counted     ruleCounts
 	printer     findingsPrinter // or nil
 	current     atomic.Pointer[servedRules]
-	reader      ruleset.Reader
-	now         chan chan<- string // makes run look at once and send the result
 	opened      time.Time
 	transition  transition
 
@@ -77,8 +75,7 @@ type ruleCounts interface {
 func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, logger *zap.Logger, counted ruleCounts, printer findingsPrinter) (*ruleWatch, error) {
 	w := &ruleWatch{
 		rules: c.Rules, crds: c.CRDs, compiled: compiled, load: ruleset.WithoutPanics(compiled.Load), logger: logger, counted: counted, printer: printer,
-		reader: ruleset.ReaderForServe(), now: make(chan chan<- string), opened: time.Now(),
-		transition: transition{period: c.RulesTransition},
+		opened: time.Now(), transition: transition{period: c.RulesTransition},
 	}
 	if w.rules == "" {
 		if _, err := w.swap(&servedRules{}); err != nil {
@@ -104,27 +101,32 @@ func openRules(ctx context.Context, c config.Config, compiled ruleset.Compiled, 
 	return w, nil
 }
 
-// loaded calls load. It returns as soon as ctx ends, since load notices that late if a file is
-// large. A panic becomes an error.
+// loaded calls load. A panic becomes an error.
 func (w *ruleWatch) loaded(ctx context.Context, ruleFiles, crdFiles []ruleset.File) (ruleset.Set, error) {
+	return leaving(ctx, func() (ruleset.Set, error) { return w.load(ctx, ruleFiles, crdFiles) })
+}
+
+// leaving returns the result of f, or leaves f running as soon as ctx ends: a file system may hang,
+// and a load of a large file notices late. A panic becomes an error.
+func leaving[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
-		set ruleset.Set
-		err error
+		value T
+		err   error
 	}
 	done := make(chan result, 1)
-	load := w.load
 	go func() {
 		var is result
-		if err := ruleset.Survive(func() { is.set, is.err = load(ctx, ruleFiles, crdFiles) }); err != nil {
+		if err := ruleset.Survive(func() { is.value, is.err = f() }); err != nil {
 			is.err = err
 		}
 		done <- is
 	}()
 	select {
 	case is := <-done:
-		return is.set, is.err
+		return is.value, is.err
 	case <-ctx.Done():
-		return ruleset.Set{}, ctx.Err()
+		var none T
+		return none, ctx.Err()
 	}
 }
 
@@ -162,69 +164,33 @@ func (w *ruleWatch) run(ctx context.Context) {
 		case <-ticker.C:
 			w.look(ctx)
 			w.advance(ctx)
-		case result := <-w.now:
-			result <- w.look(ctx)
 		}
-	}
-}
-
-// The results of look.
-const (
-	filesUnchanged = "unchanged"
-	filesLoaded    = "loaded"
-	filesKept      = "failed"
-	filesNone      = "none"
-)
-
-// lookNow makes run look at the files, and returns the result, or "" if ctx ends first.
-func (w *ruleWatch) lookNow(ctx context.Context) string {
-	if w.rules == "" {
-		return filesNone
-	}
-	result := make(chan string, 1)
-	select {
-	case w.now <- result:
-	case <-ctx.Done():
-		return ""
-	}
-	select {
-	case outcome := <-result:
-		return outcome
-	case <-ctx.Done():
-		return ""
 	}
 }
 
 // look reads the files, and logs a change or failure once. It survives a panic of a parser, since
 // all replicas read the same file at the same time.
-func (w *ruleWatch) look(ctx context.Context) string {
-	outcome := filesKept
-	err := ruleset.Survive(func() { outcome = w.reload(ctx) })
-	if err != nil {
+func (w *ruleWatch) look(ctx context.Context) {
+	if err := ruleset.Survive(func() { w.reload(ctx) }); err != nil {
 		w.fail([]finding.Finding{{Message: err.Error()}}, StackOf(err)...)
 	}
-	return outcome
 }
 
-func (w *ruleWatch) reload(ctx context.Context) string {
+func (w *ruleWatch) reload(ctx context.Context) {
 	read, err := w.texts(ctx)
-	if ctx.Err() != nil {
-		return filesKept
-	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
 		w.read = [2][]ruleset.File{} // the next content counts as a change
 		w.fail([]finding.Finding{{Message: err.Error()}})
-		return filesKept
-	}
-	if ruleset.SameTexts(read[0], w.read[0]) && ruleset.SameTexts(read[1], w.read[1]) {
-		if w.failure != "" {
-			return filesKept
-		}
-		return filesUnchanged
+		return
+	case ruleset.SameTexts(read[0], w.read[0]) && ruleset.SameTexts(read[1], w.read[1]):
+		return
 	}
 	set, err := w.loaded(ctx, read[0], read[1])
 	if ctx.Err() != nil {
-		return filesKept
+		return
 	}
 	w.read = read
 	if err == nil {
@@ -233,10 +199,6 @@ func (w *ruleWatch) reload(ctx context.Context) string {
 	if err != nil && ctx.Err() == nil {
 		w.fail([]finding.Finding{{Message: err.Error()}}, StackOf(err)...)
 	}
-	if w.failure != "" {
-		return filesKept
-	}
-	return filesLoaded
 }
 
 // change serves a set, or keeps the last good rules if there are any. An empty set is treated as a
@@ -429,26 +391,16 @@ func textsOf(findings []finding.Finding) []string {
 	return texts
 }
 
-// texts reads the files. For a file that does not answer, it returns the previous text.
+// texts reads the files.
 func (w *ruleWatch) texts(ctx context.Context) ([2][]ruleset.File, error) {
-	ruleFiles, ruleErr := ruleset.Read(ctx, w.reader, ruleset.Origin{What: "them", Remedy: "mount their ConfigMap there, or set rules to where they are"}, w.rules)
-	crdFiles, crdErr := ruleset.Read(ctx, w.reader, ruleset.Origin{What: "them", Remedy: "mount their ConfigMap there, or set crds to where they are"}, w.crds)
-	if ruleErr != nil {
-		ruleErr = fmt.Errorf("rules: %w", ruleErr)
-	}
-	if crdErr != nil {
-		crdErr = fmt.Errorf("crds: %w", crdErr)
-	}
-	for i, files := range [2][]ruleset.File{ruleFiles, crdFiles} {
-		before := make(map[string][]byte, len(w.read[i]))
-		for _, f := range w.read[i] {
-			before[f.Name] = f.Text
-		}
-		for j := range files {
-			if files[j].Stuck {
-				files[j].Text = before[files[j].Name]
+	return leaving(ctx, func() (read [2][]ruleset.File, err error) {
+		var problems [2]error
+		for i, key := range [...]struct{ name, path string }{{"rules", w.rules}, {"crds", w.crds}} {
+			origin := ruleset.Origin{What: "them", Remedy: "mount their ConfigMap there, or set " + key.name + " to where they are"}
+			if read[i], problems[i] = ruleset.Read(ctx, ruleset.ReaderForServe(), origin, key.path); problems[i] != nil {
+				problems[i] = fmt.Errorf("%s: %w", key.name, problems[i])
 			}
 		}
-	}
-	return [2][]ruleset.File{ruleFiles, crdFiles}, errors.Join(ruleErr, crdErr)
+		return read, errors.Join(problems[:]...)
+	})
 }

@@ -16,7 +16,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/serve/config"
-	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 
@@ -69,19 +68,15 @@ func TestNonRegularFilesAreSkipped(t *testing.T) {
 	}
 }
 
-// A watch does not wait for a load that ignores its context.
-func TestAWatchDoesNotWaitForALoadThatGoesOn(t *testing.T) {
+// A watch does not wait for a file system that hangs, or for a load that ignores its context.
+func TestAWatchDoesNotWaitForWhatGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		goesOn := make(chan struct{})
 		defer close(goesOn)
-		w := &ruleWatch{load: func(context.Context, []ruleset.File, []ruleset.File) (ruleset.Set, error) {
-			<-goesOn
-			return ruleset.Set{}, nil
-		}}
 		time.AfterFunc(time.Second, cancel)
-		if _, err := w.loaded(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+		if _, err := leaving(ctx, func() (int, error) { <-goesOn; return 1, nil }); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})

@@ -2,12 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
-	"log"
-	"time"
-
-	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 
 	"github.com/crdconvert/webhookd/internal/serve/config"
 	"github.com/crdconvert/webhookd/internal/server"
@@ -17,7 +11,6 @@ import (
 // serverOptions returns the server's options from the configuration.
 func serverOptions(c config.Config) server.Options {
 	limits := server.DefaultLimits()
-	limits.IdleTimeout = c.IdleTimeout
 	limits.Timeout = c.RequestTimeout
 	limits.MaxBodyBytes = int64(c.MaxBody)
 	limits.InFlightBytes = int64(c.MaxInFlightBytes)
@@ -36,24 +29,6 @@ func serverOptions(c config.Config) server.Options {
 func checks(rules *ruleWatch, source *tlsreload.Source) []server.Check {
 	return []server.Check{
 		{Name: "registry", Check: func(context.Context) error { return rules.ready() }},
-		{Name: "certificate-validity", Check: func(context.Context) error {
-			served, now := source.Served(), time.Now()
-			switch {
-			case now.Before(served.NotBefore):
-				return fmt.Errorf("the certificate is not valid before %s", served.NotBefore.UTC().Format(time.RFC3339))
-			case now.After(served.NotAfter):
-				return fmt.Errorf("the certificate expired at %s", served.NotAfter.UTC().Format(time.RFC3339))
-			}
-			return nil
-		}},
+		{Name: "certificate", Check: func(context.Context) error { return source.Ready() }},
 	}
-}
-
-// errorLog returns a logger for messages of net/http.
-func errorLog(logger *zap.Logger) *log.Logger {
-	l, err := zap.NewStdLogAt(logger, zapcore.WarnLevel)
-	if err != nil {
-		return nil // unreachable with a level of zap
-	}
-	return l
 }

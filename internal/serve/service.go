@@ -25,13 +25,11 @@ import (
 // Options say what to serve.
 type Options struct {
 	Loaded   config.Loaded
-	Text     []byte // of the configuration file
 	Environ  []string
 	Build    metrics.Build
 	Compiled ruleset.Compiled
 	Log      *LogWriter
 	Console  Console
-	Again    <-chan os.Signal // each value makes the server read its files at once
 }
 
 // Run wires the server and serves until ctx ends. It returns the error that ended it, and does not
@@ -40,7 +38,7 @@ func Run(ctx context.Context, o Options) error {
 	s, err := newService(ctx, o)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()): // nothing to drain yet
-		newLogger(o.Log, zap.NewAtomicLevelAt(zapLevel(o.Loaded.Config.LogLevel)), o.Console).Info("stopped")
+		newLogger(o.Log, zapLevel(o.Loaded.Config.LogLevel), o.Console).Info("stopped")
 		return nil
 	case err != nil:
 		return err
@@ -59,14 +57,12 @@ type service struct {
 	rules   *ruleWatch
 	source  *certificateSource
 	server  *server.Server
-	watch   *configWatch
 	sample  string // with a self-signed certificate: a review to try
 }
 
 func newService(ctx context.Context, o Options) (*service, error) {
 	c := o.Loaded.Config
-	level := zap.NewAtomicLevelAt(zapLevel(c.LogLevel))
-	logger := newLogger(o.Log, level, o.Console)
+	logger := newLogger(o.Log, zapLevel(c.LogLevel), o.Console)
 	for _, w := range o.Loaded.Warnings {
 		logger.Warn("configuration: " + w)
 	}
@@ -93,24 +89,19 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	m.WatchCRDs(rules.outdated)
 	opts := serverOptions(c)
 	opts.Webhook = review.NewHandler(review.NewReviewer(rules.registry, hooks))
-	opts.TLS = source.TLSConfig(uint16(c.TLSMinVersion))
-	opts.ExpectedCertificate = source.Expected
+	opts.TLS = source.TLSConfig()
 	opts.Checks = checks(rules, source.Source)
 	opts.Metrics = m.Handler()
 	opts.Hooks = serverHooks(m, logger)
 	opts.SocketMemory = socketMemory(os.DirFS("/"))
-	opts.ErrorLog = errorLog(logger)
-	srv, err := server.New(opts)
-	if err = errors.Join(err, checkMemory(memory)); err != nil {
+	srv := server.New(opts)
+	if err := checkMemory(memory, liveHeap()); err != nil {
 		source.discard()
 		return nil, err
 	}
 	m.WatchServer(srv.Stats)
 	s := &service{
 		Options: o, memory: memory, logger: logger, reviews: reviews, rules: rules, source: source, server: srv,
-		watch: &configWatch{
-			loaded: o.Loaded, text: o.Text, level: level, want: reviews.want, logger: logger, reloaded: m.ConfigReloaded,
-		},
 	}
 	if c.SelfSigned {
 		s.sample = sampleReview(rules.registry(), rules.read[0])
@@ -118,8 +109,7 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	return s, nil
 }
 
-// run serves until ctx ends. It follows the certificate, the rules and the configuration until the
-// drain is done.
+// run serves until ctx ends. It follows the certificate and the rules until the drain is done.
 func (s *service) run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
@@ -128,10 +118,8 @@ func (s *service) run(ctx context.Context) error {
 			s.logger.Error("certificate reload stopped", zap.String("error", err.Error()))
 		}
 	})
-	wg.Go(func() { s.watch.run(background) })
 	wg.Go(func() { s.rules.run(background) })
 	wg.Go(func() { every(background, summaryInterval, s.reviews.summarize) })
-	wg.Go(func() { s.reloadOnSignal(background) })
 	wg.Go(func() {
 		select {
 		case <-s.server.Listening():

@@ -396,7 +396,7 @@ func TestQueueWaitLeavesTimeForEveryRetry(t *testing.T) {
 // TestDeadlineReachesHandler checks that the handler's deadline follows the client's timeout.
 func TestDeadlineReachesHandler(t *testing.T) {
 	t.Parallel()
-	s, err := server.New(options(t, func(o *server.Options) {
+	s := server.New(options(t, func(o *server.Options) {
 		o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			deadline, ok := r.Context().Deadline()
 			if !ok {
@@ -405,9 +405,6 @@ func TestDeadlineReachesHandler(t *testing.T) {
 			apistatus.Write(w, http.StatusTeapot, "", time.Until(deadline).Round(time.Second).String())
 		})
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for query, want := range map[string]string{"?timeout=30s": "29s", "?timeout=10s": "9s", "": "29s", "?timeout=x": "29s"} {
 		_, body := servePost(t, s.Handler(), server.DefaultPath+query)
 		if !strings.Contains(body, `"`+want+`"`) {

@@ -166,10 +166,7 @@ func TestListenErrorsNameTheirKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := server.New(options(t, func(o *server.Options) { o.Listen, o.AdminListen = tt.listen, tt.admin }))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := server.New(options(t, func(o *server.Options) { o.Listen, o.AdminListen = tt.listen, tt.admin }))
 			if err := s.Run(t.Context()); err == nil || err.Error() != tt.want {
 				t.Errorf("Run: %v, want %s", err, tt.want)
 			}
@@ -220,23 +217,5 @@ func TestWithoutAdminListener(t *testing.T) {
 	}
 	if s.AdminAddr() != nil {
 		t.Error("there is an admin address")
-	}
-}
-
-func TestOptionsAreChecked(t *testing.T) {
-	t.Parallel()
-	_, err := server.New(server.Options{Path: "relative"})
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, part := range []string{"no webhook handler", "no TLS", "listen: ", "path: "} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error does not say %q:\n%v", part, err)
-		}
-	}
-	for _, path := range []string{"/", "//", "/a//b", "/{x}", "/*", "/a?b", "/a%20b", "/a b", "/readyz", "/readyz/", "x"} {
-		if _, err := server.New(options(t, func(o *server.Options) { o.Path = path })); err == nil {
-			t.Errorf("path %q is accepted", path)
-		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"time"
 )
 
 // WebhookListener lets a test break the socket of the webhook listener under a running server.
@@ -20,6 +19,3 @@ func AdminHandler(s *Server) http.Handler { return s.admin }
 func ListenOn(s *Server, l net.Listener) {
 	s.listenAt = func(context.Context, string, string) (net.Listener, error) { return l, nil }
 }
-
-// CheckEvery sets the interval of the self check.
-func CheckEvery(s *Server, d time.Duration) { s.self.interval = d }

@@ -15,13 +15,10 @@ type Handler struct {
 }
 
 // NewHandler returns a Handler for a webhook handler as in [Options]. The zero Limits are
-// [DefaultLimits]. It fails if a limit is invalid.
-func NewHandler(webhook http.Handler, limits Limits, hooks Hooks) (*Handler, error) {
-	s, err := New(Options{Webhook: webhook, Limits: limits, Hooks: hooks, embedded: true})
-	if err != nil {
-		return nil, err
-	}
-	return &Handler{s, s.guard(http.HandlerFunc(s.servePost))}, nil
+// [DefaultLimits].
+func NewHandler(webhook http.Handler, limits Limits, hooks Hooks) *Handler {
+	s := New(Options{Webhook: webhook, Limits: limits, Hooks: hooks})
+	return &Handler{s, s.guard(http.HandlerFunc(s.servePost))}
 }
 
 // ServeHTTP implements http.Handler.

@@ -96,10 +96,7 @@ func options(t *testing.T, change func(*server.Options)) server.Options {
 // start runs a server until the test ends. Run must then return nil, unless the test called wait.
 func start(t *testing.T, change func(*server.Options)) *running {
 	t.Helper()
-	s, err := server.New(options(t, change))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := server.New(options(t, change))
 	return run(t, s)
 }
 

@@ -17,8 +17,11 @@ type Hooks struct {
 	// and its state, one of [listen.CutOffStates].
 	CutOff func(state string)
 	// HandshakeFailed reports a failed TLS handshake: the reason, one of [listen.HandshakeReasons],
-	// and the log text, which may be long and quote the client.
+	// and the client's address with the error.
 	HandshakeFailed func(reason, text string)
+	// HTTPFailed reports a line of net/http's log, such as one for a connection that could not be
+	// accepted.
+	HTTPFailed func(text string)
 	// Draining reports that the server has begun to stop.
 	Draining func()
 }
@@ -47,6 +50,9 @@ func (h *Hooks) complete() {
 	}
 	if h.HandshakeFailed == nil {
 		h.HandshakeFailed = func(string, string) {}
+	}
+	if h.HTTPFailed == nil {
+		h.HTTPFailed = func(string) {}
 	}
 	if h.Draining == nil {
 		h.Draining = func() {}

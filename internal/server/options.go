@@ -3,12 +3,9 @@ package server
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"log"
 	"math"
 	"net/http"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server/listen"
@@ -32,7 +29,8 @@ type Options struct {
 	// the body, it calls the body's method Room(n int64) error with the new size first. It reserves
 	// memory apart from the body with [Reserve]. Required.
 	Webhook http.Handler
-	// Path is where Webhook is served, with or without a trailing slash. Default [DefaultPath].
+	// Path is where Webhook is served, with or without a trailing slash: elements between single
+	// slashes, not the server's own, which is not checked. Default [DefaultPath].
 	Path string
 
 	// Listen is the host:port of the webhook listener (HTTPS, HTTP/1.1 only). Required.
@@ -56,10 +54,6 @@ type Options struct {
 
 	// Checks are additional conditions of readiness, in this order.
 	Checks []Check
-	// ExpectedCertificate returns the pair that the server should be serving now. If set, the
-	// server dials itself and is ready only while it serves that certificate. A difference must be
-	// gone by the next call, or the server becomes unready. Nil: no such check.
-	ExpectedCertificate func() *tls.Certificate
 
 	// Metrics answers /metrics on the admin listener. Nil: 404.
 	Metrics http.Handler
@@ -71,12 +65,7 @@ type Options struct {
 	SocketMemory func() int64
 
 	// Hooks observe the server; see [Hooks].
-	Hooks    Hooks
-	embedded bool // the Server is part of a Handler
-
-	// ErrorLog gets the log of net/http: failed accepts, and failed TLS handshakes at most once a
-	// minute for each reason, except those whose client only went away. Nil: no log.
-	ErrorLog *log.Logger
+	Hooks Hooks
 }
 
 // Limits bounds what clients can make the server spend. Durations and sizes must be positive, which
@@ -129,8 +118,8 @@ type Check struct {
 	Check func(ctx context.Context) error
 }
 
-// complete sets the defaults and reports what is missing, and an invalid path.
-func (o *Options) complete() error {
+// complete sets the defaults.
+func (o *Options) complete() {
 	if o.Path == "" {
 		o.Path = DefaultPath
 	}
@@ -148,7 +137,6 @@ func (o *Options) complete() error {
 	}
 	o.Limits.InFlightBytes = min(o.Limits.InFlightBytes, math.MaxInt64/100) // it is multiplied
 	o.Hooks.complete()
-	return o.validate()
 }
 
 // leastConnections are enough for a few API servers, however little memory there is.
@@ -166,30 +154,4 @@ func defaultInFlightBytes(memoryLimit int64) int64 {
 		return 1 << 30
 	}
 	return memoryLimit / 10 * 6
-}
-
-func (o *Options) validate() error {
-	var errs []error
-	require := func(ok bool, problem string) {
-		if !ok {
-			errs = append(errs, errors.New(problem))
-		}
-	}
-	require(o.Webhook != nil, "no webhook handler")
-	require(o.embedded || o.TLS != nil, "no TLS configuration")
-	require(o.embedded || o.Listen != "", "listen: no address")
-	require(validPath(o.Path), "path: must start with a slash, hold no empty element, no query and none of {}*%, and not be the server's own")
-	for _, c := range o.Checks {
-		require(c.Name != "" && c.Check != nil, "a readiness check has no name or no function")
-	}
-	return errors.Join(errs...)
-}
-
-// validPath refuses paths that chi would take for a pattern and paths that a client cannot send.
-func validPath(path string) bool {
-	trimmed := strings.TrimSuffix(path, "/")
-	return strings.HasPrefix(trimmed, "/") &&
-		!strings.Contains(path, "//") &&
-		!strings.ContainsAny(path, "{}*%?# ") &&
-		trimmed != readyPath
 }

@@ -53,10 +53,7 @@ func startPiped(t *testing.T, change func(*server.Options)) *piped {
 	// A pipe has no buffer for the bytes that the handshake leaves behind, so a client that does
 	// not read could not write either.
 	opts.TLS.SessionTicketsDisabled = true
-	s, err := server.New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := server.New(opts)
 	closed := make(chan struct{})
 	l := &pipeListener{accepting: make(chan net.Conn), closed: closed, close: sync.OnceFunc(func() { close(closed) })}
 	server.ListenOn(s, l)

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"crypto/tls"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -221,41 +220,6 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// TestALPN checks that no offer leads to HTTP/2, which kube-apiserver does not use. So its
-// vulnerabilities (CVE-2023-44487, CVE-2023-45288) do not apply.
-func TestALPN(t *testing.T) {
-	t.Parallel()
-	s := start(t, nil)
-	for name, tt := range map[string]struct {
-		offer []string
-		want  string
-		fails bool
-	}{
-		"none":                   {nil, "", false},
-		"http/1.1":               {[]string{"http/1.1"}, "http/1.1", false},
-		"h2 and http/1.1":        {[]string{"h2", "http/1.1"}, "http/1.1", false},
-		"http/1.1 and h2":        {[]string{"http/1.1", "h2"}, "http/1.1", false},
-		"h2":                     {[]string{"h2"}, "", true},
-		"something and http/1.1": {[]string{"tea", "h2", "http/1.1"}, "http/1.1", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: tt.offer}}
-			c, err := d.DialContext(t.Context(), "tcp", s.Addr().String())
-			if (err != nil) != tt.fails {
-				t.Fatalf("handshake: %v, want failure: %t", err, tt.fails)
-			}
-			if err != nil {
-				return
-			}
-			defer c.Close()
-			if got := c.(*tls.Conn).ConnectionState().NegotiatedProtocol; got != tt.want {
-				t.Errorf("negotiated %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
 // TestAdminRoutes checks the routes of the admin listener, and that profiles are only for loopback
 // clients.
 func TestAdminRoutes(t *testing.T) {
@@ -295,10 +259,7 @@ func TestAdminRoutes(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := server.New(options(t, tt.change))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := server.New(options(t, tt.change))
 			code, body := serve(t, server.AdminHandler(s), tt.method, tt.path, tt.from)
 			if code != tt.code || !strings.Contains(body, tt.body) {
 				t.Errorf("answer %d %.80q, want %d with %q", code, body, tt.code, tt.body)

@@ -3,16 +3,18 @@
 // What requests share is in gate, connections are in listen, and neither knows this package. Read
 // server.go first, then review.go and call.go.
 //
-// It does not know reviews. It routes, limits, times and sheds requests, watches its own
-// certificate, and stops without failing a call. Every answer that it gives instead of a review is
+// It does not know reviews. It routes, limits, times and sheds requests, and stops without
+// failing a call. Every answer that it gives instead of a review is
 // a metav1.Status as JSON. Only net/http itself answers in plain text: a malformed request line, a
 // header over the limit, an unknown Expect.
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -29,8 +31,6 @@ type Server struct {
 	opts   Options
 	ledger *gate.Ledger
 	health *health
-	self   *selfCheck // nil: no such check
-	errors *listen.ErrorLog
 
 	maxBody int64 // the lesser of the body limit and the ledger's
 
@@ -56,11 +56,9 @@ const (
 	keepAlive = 15 * time.Second
 )
 
-// New returns a Server for [Server.Run], or an error that names every missing or invalid option.
-func New(opts Options) (*Server, error) {
-	if err := opts.complete(); err != nil {
-		return nil, err
-	}
+// New returns a Server for [Server.Run].
+func New(opts Options) *Server {
+	opts.complete()
 	limits := &opts.Limits
 	open := listen.NewConns(limits.connections(), opts.Hooks.CutOff)
 	ledger := gate.New(limits.InFlightBytes, limits.InFlightRequests, limits.QueueWait,
@@ -69,7 +67,6 @@ func New(opts Options) (*Server, error) {
 		opts:      opts,
 		conns:     open,
 		ledger:    ledger,
-		errors:    listen.NewErrorLog(opts.ErrorLog, opts.Hooks.HandshakeFailed),
 		maxBody:   min(limits.MaxBodyBytes, ledger.Largest()),
 		listening: make(chan struct{}),
 		listenAt:  (&net.ListenConfig{KeepAlive: keepAlive}).Listen,
@@ -77,7 +74,7 @@ func New(opts Options) (*Server, error) {
 	s.health = &health{checks: s.checks()}
 	s.webhook = s.webhookRoutes()
 	s.admin = s.adminRoutes()
-	return s, nil
+	return s
 }
 
 // checks returns the server's own checks, then those of the options.
@@ -88,10 +85,6 @@ func (s *Server) checks() []Check {
 		}
 		return nil
 	}}}
-	if s.opts.ExpectedCertificate != nil {
-		s.self = newSelfCheck(s.opts.ExpectedCertificate, s.conns.SetOwn)
-		checks = append(checks, Check{Name: "certificate", Check: s.self.check})
-	}
 	return append(checks, s.opts.Checks...)
 }
 
@@ -166,18 +159,10 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.adminListener != nil {
 		wg.Go(func() { failures <- served("admin-listen", admin.Serve(s.adminListener)) })
 	}
-	checking, stopChecking := context.WithCancel(ctx)
-	defer stopChecking()
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
 	if w := gate.NewHeapWatch(s.ledger, s.conns.MakeRoom, s.opts.SocketMemory); w != nil {
 		wg.Go(func() { w.Run(watching) })
-	}
-	if s.self != nil {
-		addr := s.webhookListener.Addr()
-		wg.Go(func() {
-			s.self.run(checking, func(ctx context.Context) error { return s.self.look(ctx, addr) })
-		})
 	}
 	close(s.listening)
 
@@ -187,7 +172,6 @@ func (s *Server) Run(ctx context.Context) error {
 		failure = s.drain(failures)
 	case failure = <-failures:
 	}
-	stopChecking()
 	err := s.shutdown(ctx, webhook, admin)
 	stopWatching()
 	wg.Wait()
@@ -223,10 +207,18 @@ func (s *Server) httpServer(ctx context.Context, h http.Handler, writeTimeout ti
 		ConnContext:                  listen.Context,
 		ConnState:                    listen.State,
 		DisableGeneralOptionsHandler: true, // it answers `OPTIONS *` with an empty 200
-		ErrorLog:                     s.errors.Logger(),
+		ErrorLog:                     log.New(lines(s.opts.Hooks.HTTPFailed), "", 0),
 		// The end of ctx starts the drain; it must not end the requests in progress.
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
+}
+
+// lines is a writer of lines.
+type lines func(text string)
+
+func (f lines) Write(line []byte) (int, error) {
+	f(string(bytes.TrimSuffix(line, []byte("\n"))))
+	return len(line), nil
 }
 
 // bind opens both listeners or none, and reports all failures.
@@ -240,9 +232,12 @@ func (s *Server) bind(ctx context.Context) error {
 	if err = errors.Join(err, adminErr); err == nil {
 		ctx = context.WithoutCancel(ctx)
 		times := listen.Times{Idle: s.opts.Limits.IdleTimeout, Age: s.opts.Limits.ConnectionAge}
-		s.webhookListener = listen.New(ctx, webhook, s.opts.TLS, times, s.conns, s.errors)
+		hooks := listen.Hooks{HandshakeFailed: s.opts.Hooks.HandshakeFailed, AcceptFailed: func(err error) {
+			s.opts.Hooks.HTTPFailed("http: Accept error: " + err.Error())
+		}}
+		s.webhookListener = listen.New(ctx, webhook, s.opts.TLS, times, s.conns, hooks)
 		if admin != nil {
-			s.adminListener = listen.New(ctx, admin, nil, times, listen.NewConns(adminConnections, func(string) {}), s.errors)
+			s.adminListener = listen.New(ctx, admin, nil, times, listen.NewConns(adminConnections, func(string) {}), hooks)
 		}
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
@@ -51,12 +50,12 @@ func TestClientCAReloads(t *testing.T) {
 			ca, before, after := tlstest.NewCA(t, "ca"), tlstest.NewCA(t, "before"), tlstest.NewCA(t, "after")
 			pair := ca.Issue(t, tlstest.Leaf{})
 			opts, replace := test.place(t, pair, before.PEM)
-			opts.PollInterval = time.Hour // only the watch can find it
+			opts.PollInterval = fast
 			var calls log
 			opts.Hooks = calls.hooks()
 			s, updated := openUpdated(t, opts)
 			run(t, s)
-			addr := listen(t, s.TLSConfig(0))
+			addr := listen(t, s.TLSConfig())
 			accepts := func(by *tlstest.CA) bool {
 				client := by.Issue(t, tlstest.Leaf{Usage: clientUsage()}).TLS(t)
 				_, err := dial(t.Context(), addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost", Certificates: []tls.Certificate{client}})

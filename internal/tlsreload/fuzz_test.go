@@ -48,9 +48,6 @@ func FuzzReload(f *testing.F) {
 		found := s.opts.inspect(s.state.Load()) // as reload does, without its retries
 		s.apply(&found)
 		served := s.Certificate()
-		if s.Expected() != served && !served.Leaf.Equal(s.Expected().Leaf) {
-			t.Fatal("served is not what is expected")
-		}
 		if served == first.pair.certificate {
 			if same := first.pair.holds(&files{cert: cert, key: key}); same == (refused > 0) {
 				t.Fatalf("the good pair is kept, the same: %v, and a hook was called %d times", same, refused)
@@ -69,7 +66,7 @@ func FuzzReload(f *testing.F) {
 func shakeHands(t *testing.T, s *Source) {
 	t.Helper()
 	there, here := net.Pipe()
-	server, client := tls.Server(there, s.TLSConfig(tls.VersionTLS13)), tls.Client(here, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13})
+	server, client := tls.Server(there, s.TLSConfig()), tls.Client(here, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13})
 	done := make(chan error, 1)
 	go func() { done <- server.HandshakeContext(t.Context()) }()
 	err := client.HandshakeContext(t.Context())

@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
@@ -22,11 +21,14 @@ import (
 // patience bounds waits for events that must happen; a passing test never waits that long.
 const patience = 2 * time.Minute
 
+// fast is a poll interval for tests with sockets, which are in no bubble.
+const fast = 2 * time.Millisecond
+
 // A log records the calls of the hooks.
 type log struct {
 	mu      sync.Mutex
 	lines   []string
-	reasons []string // of Failed and WatchFailed
+	reasons []string // of Failed
 }
 
 func (l *log) add(line string) {
@@ -49,8 +51,6 @@ func (l *log) hooks() Hooks {
 		Waiting:          func(Event) { l.add("waiting") },
 		Failed:           func(err error) { l.addError("failed", err) },
 		Recovered:        func() { l.add("recovered") },
-		WatchFailed:      func(err error) { l.addError("watch failed", err) },
-		WatchRestored:    func() { l.add("watch restored") },
 	}
 }
 
@@ -154,13 +154,6 @@ func expectServed(t *testing.T, s *Source, want tlstest.Pair) {
 	}
 }
 
-func expectExpected(t *testing.T, s *Source, want tlstest.Pair) {
-	t.Helper()
-	if got := s.Expected().Leaf; !got.Equal(want.Leaf) {
-		t.Fatalf("expected to be served: %s, want %s", got.SerialNumber, want.Leaf.SerialNumber)
-	}
-}
-
 // listen serves handshakes until the test ends: each connection gets "ok" and is closed.
 func listen(t *testing.T, config *tls.Config) string {
 	t.Helper()
@@ -245,21 +238,4 @@ func hammer(t *testing.T, addr string, roots *x509.CertPool, clients int) (stop 
 		}
 		return total
 	}
-}
-
-// A fakeNotifier is a notifier without a kernel.
-type fakeNotifier struct {
-	notifier
-
-	events chan fsnotify.Event
-	errs   chan error
-}
-
-func newFakeNotifier() *fakeNotifier {
-	n := &fakeNotifier{events: make(chan fsnotify.Event), errs: make(chan error)}
-	n.notifier = notifier{
-		add: func(string) error { return nil }, events: n.events, errors: n.errs,
-		close: func() error { close(n.events); close(n.errs); return nil },
-	}
-	return n
 }

@@ -22,13 +22,6 @@ type Hooks struct {
 
 	// Recovered: the problem reported by Failed is gone.
 	Recovered func()
-
-	// WatchFailed: the directory watch could not be made, or lost events. Polling still finds
-	// changes. It is called again only when the reason changes, or after WatchRestored.
-	WatchFailed func(error)
-
-	// WatchRestored: the watch works again.
-	WatchRestored func()
 }
 
 // Event describes a key pair.
@@ -52,9 +45,8 @@ func call[T any](hook func(T), with T) {
 
 // reported is the last state reported to the hooks, so each change is reported once.
 type reported struct {
-	failure      string
-	waitingFor   string // fingerprint
-	watchFailure string
+	failure    string
+	waitingFor string // fingerprint
 }
 
 // change calls failed if the text of err differs from *last, or restored if err is nil again.

@@ -3,7 +3,6 @@ package tlsreload
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"os"
 	"path/filepath"
@@ -23,7 +22,7 @@ func TestFilesGoneForTenMinutes(t *testing.T) {
 		pair := ca.Issue(t, tlstest.Leaf{})
 		dir := secretDir(t, pair)
 		var calls log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 		run(t, s)
 		synctest.Wait()
 
@@ -32,7 +31,6 @@ func TestFilesGoneForTenMinutes(t *testing.T) {
 		}
 		pass(10 * time.Minute)
 		expectServed(t, s, pair)
-		expectExpected(t, s, pair)
 		calls.expect(t, "reloaded", "failed")
 
 		tlstest.WriteSecretDir(t, dir, pair.Files())
@@ -67,25 +65,6 @@ func TestNewReasonIsReported(t *testing.T) {
 	})
 }
 
-// C8: the served pair is not the one on disk. A readiness check needs Expected to notice.
-func TestExpectedIsThePairOnDisk(t *testing.T) {
-	t.Parallel()
-	ca := tlstest.NewCA(t, "ca")
-	pair, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
-	dir := secretDir(t, pair)
-	s := open(t, Options{Dir: dir}) // the fault: Run does not run
-	tlstest.SwapSecretDir(t, dir, next.Files())
-
-	state := mustDial(t, listen(t, s.TLSConfig(0)), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
-	if !state.PeerCertificates[0].Equal(pair.Leaf) {
-		t.Error("a handshake got a pair that was not loaded")
-	}
-	expectExpected(t, s, next)
-
-	tlstest.SwapSecretDir(t, dir, map[string][]byte{CertFile: next.Cert, KeyFile: pair.Key})
-	expectExpected(t, s, pair)
-}
-
 // A parser that panics on the files, in Run or in the readiness check, ends nothing.
 func TestParserPanicKeepsTheLastGoodPair(t *testing.T) {
 	t.Parallel()
@@ -94,7 +73,7 @@ func TestParserPanicKeepsTheLastGoodPair(t *testing.T) {
 		good, hostile, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{})
 		dir := secretDir(t, good)
 		var calls log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks(), parsePair: func(f *files) (*pair, error) {
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks(), parsePair: func(f *files) (*pair, error) {
 			if bytes.Equal(f.cert, hostile.Cert) {
 				panic("text of a certificate")
 			}
@@ -102,7 +81,6 @@ func TestParserPanicKeepsTheLastGoodPair(t *testing.T) {
 		}})
 		run(t, s)
 		tlstest.SwapSecretDir(t, dir, hostile.Files())
-		expectExpected(t, s, good)
 		pass(2 * DefaultPollInterval)
 		expectServed(t, s, good)
 		calls.expect(t, "reloaded", "failed")
@@ -117,32 +95,6 @@ func TestParserPanicKeepsTheLastGoodPair(t *testing.T) {
 	})
 }
 
-// C8: a check that expects another pair makes Source serve it at once, not at the next poll:
-// without a watch, and when a pair that was on disk before becomes valid.
-func TestExpectedTriggersAReload(t *testing.T) {
-	t.Parallel()
-	for name, delay := range map[string]time.Duration{"a rotation": 0, "a leaf whose time comes": 10 * time.Minute} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				ca := tlstest.NewCA(t, "ca")
-				pair, next := ca.Issue(t, tlstest.Leaf{}), ca.Issue(t, tlstest.Leaf{NotBefore: time.Now().Add(delay)})
-				dir := secretDir(t, pair)
-				s := open(t, Options{Dir: dir, NoWatch: true, PollInterval: time.Hour})
-				run(t, s)
-				pass(time.Minute)
-				tlstest.SwapSecretDir(t, dir, next.Files())
-				pass(delay)
-				expectServed(t, s, pair)
-
-				expectExpected(t, s, next)
-				synctest.Wait()
-				expectServed(t, s, next)
-			})
-		})
-	}
-}
-
 // C11: a plain folder.
 func TestPlainFolder(t *testing.T) {
 	t.Parallel()
@@ -153,7 +105,7 @@ func TestPlainFolder(t *testing.T) {
 		writePlain(t, dir, pair)
 
 		var calls log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 		run(t, s)
 		next := ca.Issue(t, tlstest.Leaf{})
 		writePlain(t, dir, next)
@@ -186,7 +138,7 @@ func TestHalfWrittenChainIsNotUsed(t *testing.T) {
 		ca := tlstest.NewCA(t, "ca")
 		pair, dir := ca.Issue(t, tlstest.Leaf{}), t.TempDir()
 		writePlain(t, dir, pair)
-		s := open(t, Options{Dir: dir, NoWatch: true})
+		s := open(t, Options{Dir: dir})
 		run(t, s)
 		synctest.Wait()
 		next := ca.Issue(t, tlstest.Leaf{})
@@ -224,31 +176,9 @@ func TestServedDescribesThePair(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "nowhere")
-	for _, test := range []struct {
-		name string
-		opts Options
-		want string
-	}{
-		{"no directory", Options{}, "tls directory is not set"},
-		{
-			"every mistake at once",
-			Options{PollInterval: -time.Second, ClientNames: []string{"proxy"}},
-			"tls directory is not set\n" +
-				"tls poll interval is negative: -1s\n" +
-				"client names need a client CA file to be checked against",
-		},
-		{
-			"missing directory",
-			Options{Dir: missing},
-			missing + ": no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is",
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if _, err := Open(t.Context(), test.opts); err == nil || err.Error() != test.want {
-				t.Errorf("got  %v\nwant %s", err, test.want)
-			}
-		})
+	want := missing + ": no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is"
+	if _, err := Open(t.Context(), Options{Dir: missing}); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 
@@ -288,7 +218,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 // No allocation in a handshake means no clone, no read and no lock by accident.
 func TestCertificateAllocatesNothing(t *testing.T) {
 	s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}))})
-	get := s.TLSConfig(0).GetCertificate
+	get := s.TLSConfig().GetCertificate
 	if n := testing.AllocsPerRun(100, func() {
 		if _, err := get(nil); err != nil {
 			t.Error(err)

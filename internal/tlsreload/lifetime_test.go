@@ -1,7 +1,9 @@
 package tlsreload
 
 import (
+	"context"
 	"crypto/tls"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -114,7 +116,7 @@ func runClockCase(t *testing.T, test clockCase) {
 	dir := secretDir(t, pairs[0])
 	var offset atomic.Int64
 	var calls log
-	s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks(), Now: func() time.Time {
+	s := open(t, Options{Dir: dir, Hooks: calls.hooks(), Now: func() time.Time {
 		return time.Now().Add(time.Duration(offset.Load()))
 	}})
 	run(t, s)
@@ -124,7 +126,6 @@ func runClockCase(t *testing.T, test clockCase) {
 			pairs = append(pairs, ca.Issue(t, step.leaf()))
 			tlstest.SwapSecretDir(t, dir, pairs[len(pairs)-1].Files())
 		}
-		expectExpected(t, s, pairs[step.want])
 		pass(max(step.pass, DefaultPollInterval))
 		t.Logf("step %d", i+1)
 		expectServed(t, s, pairs[step.want])
@@ -143,13 +144,12 @@ func TestLeafNotYetValidWaits(t *testing.T) {
 		early := ca.Issue(t, tlstest.Leaf{NotBefore: time.Now().Add(10 * time.Minute)})
 		dir := secretDir(t, pair)
 		var calls log
-		s := open(t, Options{Dir: dir, NoWatch: true, Hooks: calls.hooks()})
+		s := open(t, Options{Dir: dir, Hooks: calls.hooks()})
 		run(t, s)
 		tlstest.SwapSecretDir(t, dir, early.Files())
 
 		pass(10*time.Minute - time.Second)
 		expectServed(t, s, pair)
-		expectExpected(t, s, pair)
 		calls.expect(t, "reloaded", "waiting")
 
 		pass(DefaultPollInterval)
@@ -167,8 +167,7 @@ func TestExpiredLeafIsServed(t *testing.T) {
 	var calls log
 	s := open(t, Options{Dir: secretDir(t, pair), Hooks: calls.hooks()})
 	run(t, s)
-	expectExpected(t, s, pair)
-	addr := listen(t, s.TLSConfig(0))
+	addr := listen(t, s.TLSConfig())
 	mustDial(t, addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost", Time: func() time.Time { return end.Add(-time.Minute) }})
 	if _, err := dial(t.Context(), addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"}); err == nil {
 		t.Error("a client with the right time took an expired leaf")
@@ -177,4 +176,33 @@ func TestExpiredLeafIsServed(t *testing.T) {
 		t.Errorf("NotAfter for readiness and metrics: %s", s.Served().NotAfter)
 	}
 	calls.expect(t, "reloaded")
+}
+
+// C8, C12: readiness follows the time, and fails if the files are no longer read.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ca, begins := tlstest.NewCA(t, "ca"), time.Now().Add(10*time.Minute)
+		s := open(t, Options{Dir: secretDir(t, ca.Issue(t, tlstest.Leaf{NotBefore: begins, NotAfter: begins.Add(day)}))})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- s.Run(ctx) }()
+		want := func(says string) {
+			t.Helper()
+			if err := s.Ready(); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+				t.Errorf("%v, want %q", err, says)
+			}
+		}
+		want("not valid before " + begins.UTC().Format(time.RFC3339))
+		pass(20 * time.Minute)
+		want("")
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		pass(unreadFor + time.Second)
+		want("has not been read for 1m0s")
+		pass(day)
+		want("expired at " + begins.Add(day).UTC().Format(time.RFC3339))
+	})
 }

@@ -2,8 +2,6 @@ package tlsreload
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"time"
 )
@@ -17,7 +15,8 @@ const (
 // DefaultPollInterval is the time between two readings of the directory.
 const DefaultPollInterval = 5 * time.Second
 
-// Options say where the files are and how to follow them. Only Dir is required.
+// Options say where the files are and how to follow them. Only Dir is required; ClientNames need a
+// ClientCAFile. Neither is checked.
 type Options struct {
 	// Dir holds tls.crt and tls.key: a Secret volume, or a plain folder whose files are replaced in
 	// place. A subPath mount looks like the latter, and never changes.
@@ -34,12 +33,8 @@ type Options struct {
 	// the client CA.
 	ClientNames []string
 
-	// PollInterval is the time between two readings if neither the watch nor Expected triggers one;
-	// 0 means DefaultPollInterval.
+	// PollInterval is the time between two readings; 0 means DefaultPollInterval.
 	PollInterval time.Duration
-
-	// NoWatch disables the directory watch, so only polling finds changes.
-	NoWatch bool
 
 	// Now is the wall clock for validity checks; nil means time.Now.
 	Now func() time.Time
@@ -47,24 +42,8 @@ type Options struct {
 	// Hooks report events; see [Hooks].
 	Hooks Hooks
 
-	newNotifier func() (*notifier, error)
-	parsePair   func(*files) (*pair, error) // nil means the package's own
-	inside      bool                        // ClientCAFile is in Dir, and so in the same generation
-}
-
-// validate reports every problem at once.
-func (o *Options) validate() error {
-	var problems []error
-	if o.Dir == "" {
-		problems = append(problems, errors.New("tls directory is not set"))
-	}
-	if o.PollInterval < 0 {
-		problems = append(problems, fmt.Errorf("tls poll interval is negative: %s", o.PollInterval))
-	}
-	if len(o.ClientNames) > 0 && o.ClientCAFile == "" {
-		problems = append(problems, errors.New("client names need a client CA file to be checked against"))
-	}
-	return errors.Join(problems...)
+	parsePair func(*files) (*pair, error) // nil means the package's own
+	inside    bool                        // ClientCAFile is in Dir, and so in the same generation
 }
 
 func (o *Options) withDefaults() Options {
@@ -77,12 +56,6 @@ func (o *Options) withDefaults() Options {
 		d.parsePair = parsePair
 	}
 	d.inside = o.ClientCAFile != "" && sameDir(filepath.Dir(o.ClientCAFile), o.Dir)
-	switch {
-	case d.NoWatch:
-		d.newNotifier = nil
-	case d.newNotifier == nil:
-		d.newNotifier = newFSNotifier
-	}
 	return d
 }
 
@@ -90,12 +63,4 @@ func sameDir(a, b string) bool {
 	absA, errA := filepath.Abs(a)
 	absB, errB := filepath.Abs(b)
 	return errA == nil && errB == nil && absA == absB
-}
-
-// watchedDirs lists the directories to watch for changes of the files.
-func (o *Options) watchedDirs() []string {
-	if o.ClientCAFile == "" || o.inside {
-		return []string{o.Dir}
-	}
-	return []string{o.Dir, filepath.Dir(o.ClientCAFile)}
 }

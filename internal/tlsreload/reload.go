@@ -100,17 +100,17 @@ func (c *contents) settled(known *state, last *pair) bool {
 		last.holds(&files{cert: c.pair.certPEM, key: c.pair.keyPEM})
 }
 
-func (s *Source) reload(ctx context.Context) Reloaded {
-	found, err := s.inspectPatiently(ctx)
-	if err != nil {
-		return Reloaded{Err: err}
+func (s *Source) reload(ctx context.Context) {
+	if found, err := s.inspectPatiently(ctx); err == nil {
+		s.apply(&found)
 	}
-	return s.apply(&found)
 }
 
 // apply puts the good parts in force, keeps the last good version of the others, and calls the
 // hooks.
-func (s *Source) apply(found *contents) Reloaded {
+func (s *Source) apply(found *contents) {
+	read := time.Now()
+	s.read.Store(&read)
 	current := s.state.Load()
 	if current == nil {
 		current = &state{}
@@ -153,5 +153,4 @@ func (s *Source) apply(found *contents) Reloaded {
 	}
 	reported.waitingFor = waitingFor
 	change(&reported.failure, problem, hooks.Failed, hooks.Recovered)
-	return Reloaded{Changed: newPair || newClients, Err: problem}
 }

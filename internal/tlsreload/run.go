@@ -3,7 +3,6 @@ package tlsreload
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -19,35 +18,15 @@ func (s *Source) Run(ctx context.Context) error {
 		return nil
 	}
 
-	w := newWatch(s.opts.newNotifier, s.opts.watchedDirs())
-	defer w.close()
 	ticker := time.NewTicker(s.opts.PollInterval)
 	defer ticker.Stop()
 
-	s.reportWatch(w.arm())
-	var asked chan<- Reloaded
 	for {
-		// Read after the watch is armed: earlier changes caused no event.
-		reloaded := s.reload(ctx)
-		if asked != nil {
-			asked <- reloaded
-			asked = nil
-		}
+		s.reload(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-w.changed:
-		case <-s.stale:
-		case asked = <-s.now:
-		case err := <-w.trouble:
-			// Events may be lost, so read the files now.
-			s.reportWatch(fmt.Errorf("directory watch: %w", err))
 		case <-ticker.C:
-			s.reportWatch(w.arm())
 		}
 	}
-}
-
-func (s *Source) reportWatch(err error) {
-	change(&s.reported.watchFailure, err, s.opts.Hooks.WatchFailed, s.opts.Hooks.WatchRestored)
 }

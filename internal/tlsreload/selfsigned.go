@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -32,9 +31,7 @@ func SelfSigned(hosts []string, now time.Time, hooks Hooks) (*Source, error) {
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
 	}
-	if err := addHosts(template, hosts); err != nil {
-		return nil, err
-	}
+	addHosts(template, hosts)
 	var der []byte
 	var leaf *x509.Certificate
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -56,11 +53,8 @@ func SelfSigned(hosts []string, now time.Time, hooks Hooks) (*Source, error) {
 	return s, nil
 }
 
-func addHosts(template *x509.Certificate, hosts []string) error {
+func addHosts(template *x509.Certificate, hosts []string) {
 	for _, host := range slices.Concat([]string{"localhost", "127.0.0.1", "::1"}, hosts) {
-		if host == "" {
-			return errors.New("self-signed certificate: a host is empty")
-		}
 		ip := net.ParseIP(host)
 		switch {
 		case ip == nil && !slices.Contains(template.DNSNames, host):
@@ -69,5 +63,4 @@ func addHosts(template *x509.Certificate, hosts []string) error {
 			template.IPAddresses = append(template.IPAddresses, ip)
 		}
 	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 )
@@ -16,8 +17,7 @@ type Source struct {
 
 	state   atomic.Pointer[state]
 	running atomic.Bool
-	stale   chan struct{} // makes Run read the files now; nil for a pair in memory
-	now     chan chan<- Reloaded
+	read    atomic.Pointer[time.Time] // when the files were read last
 
 	reported reported // used by Open, then by Run
 }
@@ -29,14 +29,11 @@ type state struct {
 }
 
 // Open reads the first key pair, and the client CA if one is set. It fails, naming every problem,
-// if the options or the files cannot be used; a certificate and a key that do not match have some
+// if the files cannot be used; a certificate and a key that do not match have some
 // time to do so, as while they are replaced one after the other. A leaf that has expired or is not
 // valid yet is served all the same. ctx ends the wait. [Source.Run] follows changes.
 func Open(ctx context.Context, opts Options) (*Source, error) {
-	if err := opts.validate(); err != nil {
-		return nil, err
-	}
-	s := &Source{opts: opts.withDefaults(), stale: make(chan struct{}, 1), now: make(chan chan<- Reloaded)}
+	s := &Source{opts: opts.withDefaults()}
 	found, err := s.inspectPatiently(ctx)
 	for began := time.Now(); err == nil && isMismatch(found.err()) && time.Since(began) < matchTime; {
 		found, err = s.inspectPatiently(ctx)
@@ -70,52 +67,23 @@ func (s *Source) Served() Event {
 	return s.state.Load().pair.event
 }
 
-// Expected reads the files and returns the key pair that should be served: the one on disk if it is
-// good and its time has come, else the current one. A readiness check compares it with the
-// certificate of a handshake. Right after a change of the files the two differ: Expected then makes
-// Run read the files at once, whatever the poll interval. It calls no hook and does not wait.
-func (s *Source) Expected() *tls.Certificate {
-	current := s.state.Load()
-	if !s.Followed() {
-		return current.pair.certificate
-	}
-	found := s.opts.inspect(current)
-	if found.pairErr != nil || judge(current.pair, found.pair, s.opts.Now()) != serve {
-		return current.pair.certificate
-	}
-	if found.pair != current.pair {
-		select {
-		case s.stale <- struct{}{}:
-		default: // Run has not read them since the last time
-		}
-	}
-	return found.pair.certificate
-}
+// unreadFor is how old the last reading of the files may be.
+const unreadFor = time.Minute
 
-// Reloaded is the result of reading the files.
-type Reloaded struct {
-	Changed bool  // another key pair or client CA is in force
-	Err     error // why the files on disk cannot be used
-}
-
-// Reload makes [Source.Run] read the files now and returns the result, which is empty for a pair in
-// memory. If ctx ends first, for example because Run does not run, it returns ctx's error.
-func (s *Source) Reload(ctx context.Context) (Reloaded, error) {
-	if !s.Followed() {
-		return Reloaded{}, nil
+// Ready returns an error if no client can accept the served leaf now, or if the files are no longer
+// read: others kept an old certificate for days (gatekeeper#1045, rook#10719, linkerd2#5888). It is
+// for a readiness check.
+func (s *Source) Ready() error {
+	served, now := s.Served(), s.opts.Now()
+	switch {
+	case now.Before(served.NotBefore):
+		return fmt.Errorf("the certificate is not valid before %s", served.NotBefore.UTC().Format(time.RFC3339))
+	case now.After(served.NotAfter):
+		return fmt.Errorf("the certificate expired at %s", served.NotAfter.UTC().Format(time.RFC3339))
+	case s.Followed() && time.Since(*s.read.Load()) > unreadFor:
+		return fmt.Errorf("%s: the certificate has not been read for %s", s.opts.Dir, unreadFor)
 	}
-	result := make(chan Reloaded, 1)
-	select {
-	case s.now <- result:
-	case <-ctx.Done():
-		return Reloaded{}, ctx.Err()
-	}
-	select {
-	case reloaded := <-result:
-		return reloaded, nil
-	case <-ctx.Done():
-		return Reloaded{}, ctx.Err()
-	}
+	return nil
 }
 
 // Followed reports whether there are files for [Source.Run] to follow.

@@ -3,11 +3,7 @@ package tlsreload
 import "crypto/tls"
 
 // TLSConfig returns a server configuration that gets the key pair, and the client CA, from s at
-// each handshake.
-//
-// minVersion is tls.VersionTLS12 or tls.VersionTLS13. Anything else, including 0, means TLS 1.3,
-// which every kube-apiserver supports. With TLS 1.2 only forward-secret AEAD suites are offered
-// (RFC 9325, 4.2).
+// each handshake. It has TLS 1.3 alone, which every kube-apiserver speaks.
 //
 // Only http/1.1 is negotiated. kube-apiserver never uses HTTP/2 for a conversion webhook behind a
 // Service, so nothing is lost, and attacks on HTTP/2 are impossible. An http.Server adds h2 to the
@@ -16,13 +12,13 @@ import "crypto/tls"
 // With a client CA a client certificate is required and verified, the allowed names are checked,
 // and there are no session tickets, so each connection verifies its client. Connections made before
 // the client CA changed are not closed.
-func (s *Source) TLSConfig(minVersion uint16) *tls.Config {
+func (s *Source) TLSConfig() *tls.Config {
 	if s.opts.ClientCAFile == "" {
-		return s.baseConfig(minVersion)
+		return s.baseConfig()
 	}
 	verify := verifyNames(s.opts.ClientNames)
 	mutual := func() *tls.Config {
-		c := s.baseConfig(minVersion)
+		c := s.baseConfig()
 		c.ClientAuth = tls.RequireAndVerifyClientCert
 		c.ClientCAs = s.state.Load().clients.pool
 		c.VerifyConnection = verify
@@ -36,24 +32,12 @@ func (s *Source) TLSConfig(minVersion uint16) *tls.Config {
 	return c
 }
 
-func (s *Source) baseConfig(minVersion uint16) *tls.Config {
-	c := &tls.Config{
+func (s *Source) baseConfig() *tls.Config {
+	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		NextProtos: []string{"http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			return s.Certificate(), nil
 		},
 	}
-	if minVersion == tls.VersionTLS12 {
-		c.MinVersion = tls.VersionTLS12
-		c.CipherSuites = []uint16{
-			tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
-			tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
-			tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
-			tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
-			tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
-			tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
-		}
-	}
-	return c
 }

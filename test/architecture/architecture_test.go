@@ -87,7 +87,6 @@ func TestArrowsRunDown(t *testing.T) {
 func TestEachLibraryHasItsOwners(t *testing.T) {
 	t.Parallel()
 	owners := map[string]string{
-		"github.com/fsnotify":              "internal/tlsreload/",
 		"github.com/go-chi":                "internal/server/",
 		"github.com/go-logr":               "test/",
 		"github.com/go-viper":              "internal/serve/config/",

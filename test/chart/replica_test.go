@@ -45,7 +45,6 @@ func startReplica(t *testing.T, digest string) (*replica, string) {
 func (r *replica) certificate() {
 	r.metrics.TLS().Reloaded(tlsreload.Event{NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 3, 0)})
 	r.metrics.TLS().Failed(io.ErrUnexpectedEOF)
-	r.metrics.TLS().WatchFailed(io.ErrUnexpectedEOF)
 }
 
 // load counts one event of each kind.
@@ -67,7 +66,6 @@ func (r *replica) load(ctx context.Context) {
 	r.metrics.Server().Panicked("string", nil)
 	r.metrics.Server().CutOff("idle")
 	r.metrics.Server().HandshakeFailed("closed", "")
-	r.metrics.ConfigReloaded(nil)
 	r.metrics.RulesRead(1)
 	r.certificate()
 	r.dropped.Add(1)

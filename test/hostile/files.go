@@ -130,7 +130,7 @@ func configurations() []FileCase {
 		configured("a size beyond int64", "max-body: 99999999999Ti\n", "max-body (file webhookd.yaml:1)"),
 		configured("a duration beyond int64", "drain-delay: 9999999999999h\n", "drain-delay (file webhookd.yaml:1)"),
 		configured("a value with a line break", `log-level: "debug\nforged: 1"`+"\n", "log-level (file webhookd.yaml:1): not one of the choices"),
-		configured("a secret in the wrong place", "tls-min-version: "+Canary+"\n", "tls-min-version (file webhookd.yaml:1): not one of the choices"),
+		configured("a secret in the wrong place", "log-format: "+Canary+"\n", "log-format (file webhookd.yaml:1): not one of the choices"),
 		inEnvironment,
 	}
 }

@@ -2,9 +2,7 @@ package oracle_test
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"log"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/internal/server/listen"
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
@@ -100,18 +99,20 @@ func (w *webhookd) wire(s *setup, secret string) {
 		w.t.Fatalf("registry: %v", err)
 	}
 	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, s.review)
-	w.Server, err = server.New(server.Options{
-		Webhook:             review.NewHandler(reviewer),
-		Listen:              "127.0.0.1:0",
-		TLS:                 w.source.TLSConfig(tls.VersionTLS13),
-		Limits:              s.limits,
-		ExpectedCertificate: w.source.Expected,
-		Hooks:               s.hooks,
-		ErrorLog:            log.New(&w.log, "", 0),
-	})
-	if err != nil {
-		w.t.Fatalf("server: %v", err)
+	hooks := s.hooks
+	hooks.HTTPFailed = func(text string) { _, _ = w.log.Write([]byte(text + "\n")) }
+	hooks.HandshakeFailed = func(reason, text string) {
+		if reason != listen.HandshakeClosed {
+			hooks.HTTPFailed(text)
+		}
 	}
+	w.Server = server.New(server.Options{
+		Webhook: review.NewHandler(reviewer),
+		Listen:  "127.0.0.1:0",
+		TLS:     w.source.TLSConfig(),
+		Limits:  s.limits,
+		Hooks:   hooks,
+	})
 }
 
 // wait returns Run's error.

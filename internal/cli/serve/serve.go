@@ -31,7 +31,7 @@ func New(p *voice.Program) *cobra.Command {
 		Short: "Serve the webhook",
 		Long: `Serve the webhook over HTTPS, and health and metrics over HTTP, until SIGTERM or SIGINT. Then readiness fails, the
 server takes requests for the drain-delay, and ends. A second signal ends it at once. The server reloads rules, CRDs and
-certificates when their files change, or on SIGHUP.
+certificates when their files change.
 
 Every flag is also a key of the --config file and an environment variable, in capitals, with underscores and the prefix
 WEBHOOKD_: --tls-dir is tls-dir and WEBHOOKD_TLS_DIR. Flags override the environment, which overrides the file. A
@@ -56,11 +56,11 @@ func console(p *voice.Program, format config.LogFormat) bool {
 
 // serve loads the configuration and serves until a signal comes or ctx ends.
 func run(ctx context.Context, p *voice.Program, cmd *cobra.Command) error {
-	loaded, text, err := load(p, cmd)
-	if err != nil {
-		return err
+	loaded, err := config.Load(cmd.Flags(), p.Environ, config.ReadFile)
+	if err = errors.Join(err, loaded.ForServe()); err != nil {
+		return voice.Usage(err, "")
 	}
-	signaled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	signaled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ctx, drain := context.WithCancel(ctx)
 	defer drain()
@@ -72,14 +72,11 @@ func run(ctx context.Context, p *voice.Program, cmd *cobra.Command) error {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	again := make(chan os.Signal, 1)
-	signal.Notify(again, syscall.SIGHUP)
-	defer signal.Stop(again)
 
 	out := serve.NewLogWriter(p.Stderr)
 	defer out.Close()
 	err = serve.Run(ctx, serve.Options{
-		Loaded: loaded, Text: text, Environ: p.Environ, Compiled: p.Compiled, Log: out, Again: again,
+		Loaded: loaded, Environ: p.Environ, Compiled: p.Compiled, Log: out,
 		Console: serve.Console{On: console(p, loaded.Config.LogFormat), Colors: p.Colored(p.Stderr)},
 		Build:   metrics.Build{Version: p.Build.Version, Revision: p.Build.Revision, GoVersion: p.Build.GoVersion},
 	})
@@ -127,14 +124,4 @@ func printConfig(p *voice.Program, cmd *cobra.Command, output string) error {
 		return err
 	}
 	return loaded.Effective().WriteText(p.Stdout)
-}
-
-// load returns the configuration for serve, and the text of its file.
-func load(p *voice.Program, cmd *cobra.Command) (loaded config.Loaded, text []byte, err error) {
-	loaded, err = config.Load(cmd.Flags(), p.Environ, func(name string) ([]byte, error) {
-		var err error
-		text, err = config.ReadFile(name)
-		return text, err
-	})
-	return loaded, text, voice.Usage(errors.Join(err, loaded.ForServe()), "")
 }

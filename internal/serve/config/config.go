@@ -29,24 +29,21 @@ type Config struct {
 	// RulesTransition is how long other replicas may know only earlier rules; 0: not at all.
 	RulesTransition time.Duration `mapstructure:"rules-transition"`
 
-	TLSDir        string     `mapstructure:"tls-dir"`         // holds tls.crt and tls.key; empty with SelfSigned
-	SelfSigned    bool       `mapstructure:"self-signed"`     // make a pair in memory
-	TLSMinVersion TLSVersion `mapstructure:"tls-min-version"` // lowest version offered
-	ClientCAFile  string     `mapstructure:"client-ca-file"`  // PEM; empty: clients need no certificate
-	ClientNames   []string   `mapstructure:"client-names"`    // empty: any name that ClientCAFile vouches for
+	TLSDir       string   `mapstructure:"tls-dir"`        // holds tls.crt and tls.key; empty with SelfSigned
+	SelfSigned   bool     `mapstructure:"self-signed"`    // make a pair in memory
+	ClientCAFile string   `mapstructure:"client-ca-file"` // PEM; empty: clients need no certificate
+	ClientNames  []string `mapstructure:"client-names"`   // empty: any name that ClientCAFile vouches for
 
 	MaxBody          Bytes `mapstructure:"max-body"`            // of one request
 	MaxInFlightBytes Bytes `mapstructure:"max-in-flight-bytes"` // 0: 60 % of the memory limit
 	MemoryLimit      Bytes `mapstructure:"memory-limit"`        // 0: from GOMEMLIMIT or the cgroup
 
-	RequestTimeout time.Duration `mapstructure:"request-timeout"` // upper bound of a request's own timeout
-	IdleTimeout    time.Duration `mapstructure:"idle-timeout"`    // http.Server.IdleTimeout
-
+	RequestTimeout  time.Duration `mapstructure:"request-timeout"`  // upper bound of a request's own timeout
 	DrainDelay      time.Duration `mapstructure:"drain-delay"`      // from SIGTERM until the listener closes
 	ShutdownTimeout time.Duration `mapstructure:"shutdown-timeout"` // for requests that are still running then
 
-	LogLevel   LogLevel   `mapstructure:"log-level"`   // may change while running
-	LogReviews LogReviews `mapstructure:"log-reviews"` // may change while running
+	LogLevel   LogLevel   `mapstructure:"log-level"`
+	LogReviews LogReviews `mapstructure:"log-reviews"`
 	LogFormat  LogFormat  `mapstructure:"log-format"`
 	PProf      bool       `mapstructure:"pprof"` // serve /debug/pprof to loopback peers
 }

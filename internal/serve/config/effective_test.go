@@ -22,16 +22,15 @@ func TestDumpAsYAML(t *testing.T) {
 	t.Parallel()
 	l := mustLoad(t, in{
 		file: "client-ca-file: /ca.crt\nclient-names: [a, 'b, Inc.', 'null', '#']\n",
-		env:  []string{"WEBHOOKD_IDLE_TIMEOUT=3m"},
+		env:  []string{"WEBHOOKD_DRAIN_DELAY=3m"},
 		args: []string{"--pprof", "--tls-dir=/a: b # c"},
 	})
 	got := dumpYAML(t, l)
 	for _, want := range []string{
 		"listen: :9443 # default\n",
 		"tls-dir: '/a: b # c' # flag --tls-dir\n",
-		"tls-min-version: \"1.3\" # default\n",
 		"client-names: [a, 'b, Inc.', \"null\", '#'] # file webhookd.yaml:2\n",
-		"idle-timeout: 3m # env WEBHOOKD_IDLE_TIMEOUT\n",
+		"drain-delay: 3m # env WEBHOOKD_DRAIN_DELAY\n",
 		"pprof: true # flag --pprof\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -21,7 +21,7 @@ func FuzzLoadFile(f *testing.F) {
 	for _, text := range []string{
 		"", "---\n", "{}", "- a", "a: &a [*a]", "<<: *x", "? {a: b}\n: c", "listen: !!binary aGk=", "listen: |\n  :1\n",
 		"path: /a\npath: /b", "client-ca-file: /c\nclient-names: [a, 'b,c', \"\\u2028\"]", "max-body: 1e999999999", "tls-dir: \"\\x00\"",
-		"idle-timeout: 9223372036854775807ns", "%YAML 1.2\n---\n", "\ufeffpath: /a", "tls-dir: 2001-01-01", "{path: /a, listen: ':1'}",
+		"drain-delay: 9223372036854775807ns", "%YAML 1.2\n---\n", "\ufeffpath: /a", "tls-dir: 2001-01-01", "{path: /a, listen: ':1'}",
 		"path: /a # x\r\nlisten: :1\r\n", "tls-dir: >-\n  a\n  b\n", "1: 2", "\xff", "a:\n\t- b", "max-body: 0o777",
 	} {
 		f.Add(text)

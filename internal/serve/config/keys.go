@@ -23,7 +23,6 @@ type Key struct {
 	Max     string   // highest value of a number, size or duration
 	Zero    string   // what 0 means, where 0 is allowed below Min
 	Why     string   // the reason for Min and Max
-	Live    bool     // may change while running, see [Loaded.Reload]
 }
 
 // Env returns the name of the environment variable.
@@ -70,9 +69,6 @@ func Keys() []Key {
 			Name: "self-signed", Kind: Bool, Default: "false",
 			Usage: "make a certificate in memory, for local use; not together with tls-dir",
 		}, Key{
-			Name: "tls-min-version", Kind: Choice, Arg: "version", Default: TLS13.String(), Choices: []string{TLS13.String(), TLS12.String()},
-			Usage: "lowest TLS version; kube-apiserver uses 1.3",
-		}, Key{
 			Name: "client-ca-file", Kind: File,
 			Usage: "PEM file of the CA of client certificates; only behind a proxy, as kube-apiserver presents none and would be refused",
 		}, Key{
@@ -92,10 +88,6 @@ func Keys() []Key {
 		group("Requests and connections", Key{
 			Name: "request-timeout", Kind: Duration, Default: "30s", Min: "2s", Max: "30s", Why: "kube-apiserver gives up after 30s",
 			Usage: "longest timeout of a request; the answer comes a second earlier",
-		}, Key{
-			Name: "idle-timeout", Kind: Duration, Default: "2m", Min: "91s", Max: "1h",
-			Why:   "kube-apiserver keeps an idle connection for 90s, and a request on one that closes is lost",
-			Usage: "how long an idle connection is kept",
 		}),
 		group("Shutdown", Key{
 			// No load balancer sends requests to a local server.
@@ -106,11 +98,11 @@ func Keys() []Key {
 			Usage: "time for running requests to end after drain-delay; keep terminationGracePeriodSeconds above the sum of both",
 		}),
 		group("Diagnosis", Key{
-			Name: "log-level", Kind: Choice, Arg: "level", Default: string(LogInfo), Live: true,
+			Name: "log-level", Kind: Choice, Arg: "level", Default: string(LogInfo),
 			Choices: []string{string(LogDebug), string(LogInfo), string(LogWarn), string(LogError)},
 			Usage:   "lowest level that is logged",
 		}, Key{
-			Name: "log-reviews", Kind: Choice, Arg: "which", Default: string(LogFailedReviews), Live: true,
+			Name: "log-reviews", Kind: Choice, Arg: "which", Default: string(LogFailedReviews),
 			Choices: []string{string(LogFailedReviews), string(LogAllReviews), string(LogNoReviews)},
 			Usage:   "reviews with a log line each: failures and those of a second or more, all, or none; unless it is none, each kind has a summary a minute",
 		}, Key{

@@ -16,10 +16,10 @@ func TestDefault(t *testing.T) {
 	t.Parallel()
 	want := config.Config{
 		Listen: ":9443", AdminListen: ":8080", Path: "/crdconvert", RulesTransition: 10 * time.Minute,
-		TLSMinVersion: config.TLS13, ClientNames: []string{},
+		ClientNames:    []string{},
 		MaxBody:        128 << 20,
-		RequestTimeout: 30 * time.Second, IdleTimeout: 120 * time.Second,
-		DrainDelay: 15 * time.Second, ShutdownTimeout: 30 * time.Second,
+		RequestTimeout: 30 * time.Second,
+		DrainDelay:     15 * time.Second, ShutdownTimeout: 30 * time.Second,
 		LogLevel: config.LogInfo, LogReviews: config.LogFailedReviews, LogFormat: config.LogAuto,
 	}
 	if diff := cmp.Diff(want, config.Default()); diff != "" {
@@ -58,7 +58,7 @@ func TestFlagsShowTheDefaults(t *testing.T) {
 	t.Parallel()
 	usage := flags(t).FlagUsages()
 	for _, want := range []string{
-		"--config file", "--tls-dir dir", "--rules path", "--client-names names", "--tls-min-version version", "0, the default: ", "(default :9443)", "--max-body size", "(default 128Mi)", "(default 2m)", "--self-signed  ",
+		"--config file", "--tls-dir dir", "--rules path", "--client-names names", "--log-level level", "0, the default: ", "(default :9443)", "--max-body size", "(default 128Mi)", "(default 15s)", "--self-signed  ",
 		"0: there are no other replicas", "debug, info, warn or error (default info)",
 	} {
 		if !strings.Contains(usage, want) {
@@ -78,7 +78,6 @@ func TestBounds(t *testing.T) {
 		"max-in-flight-bytes": {"1048575", "1025Gi"},
 		"memory-limit":        {"1Mi", "17Ti"},
 		"request-timeout":     {"1999ms", "30001ms"},
-		"idle-timeout":        {"90s", "61m"},
 		"rules-transition":    {"59s", "25h"},
 		"drain-delay":         {"-1s", "301s"},
 		"shutdown-timeout":    {"0s", "11m"},

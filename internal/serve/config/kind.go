@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -72,12 +71,12 @@ func (k Key) parse(text string, list []string) (value any, err error) {
 	case Address:
 		_, _, valid = splitAddress(text)
 	case URLPath:
-		clean := trimSlash(text)
+		clean := strings.TrimSuffix(text, "/")
 		if clean == "/readyz" {
 			return nil, errors.New("/readyz is the health check's: write another path, such as /crdconvert")
 		}
 		// The form also refuses what the router would take for a pattern.
-		valid = len(text) <= 1000 && urlPath.MatchString(text) && !strings.Contains(text, "//") && path.Clean(clean) == clean
+		valid = clean != "" && len(text) <= 1000 && urlPath.MatchString(text) && !strings.Contains(text, "//") && path.Clean(clean) == clean
 	case File:
 		valid = plain(text)
 	case Names:
@@ -156,11 +155,6 @@ func splitAddress(text string) (host string, port uint64, valid bool) {
 	_, notIP := netip.ParseAddr(host)
 	known := host == "" || notIP == nil || len(host) <= 253 && hostName.MatchString(host)
 	return host, port, err == nil && notPort == nil && known
-}
-
-// trimSlash removes one trailing slash, but keeps the root.
-func trimSlash(p string) string {
-	return cmp.Or(strings.TrimSuffix(p, "/"), p)
 }
 
 func isName(text string) bool {

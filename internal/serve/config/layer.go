@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
@@ -50,8 +51,8 @@ func merge(layers ...layer) (Config, Origins, error) {
 		v.SetDefault(k.Name, value)
 	}
 	var c Config
-	err := v.UnmarshalExact(&c, viper.DecodeHook(mapstructure.TextUnmarshallerHookFunc()))
-	c.Path = trimSlash(c.Path)
+	err := v.UnmarshalExact(&c)
+	c.Path = strings.TrimSuffix(c.Path, "/")
 	return c, origins, err
 }
 

@@ -3,8 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 
 	"github.com/spf13/pflag"
 )
@@ -16,8 +14,7 @@ type Loaded struct {
 	Warnings []string // to be logged; one line each
 	File     string   // path of the configuration file; empty without one
 
-	file, env, flags layer
-	bad              map[string]bool // keys whose value could not be read
+	bad map[string]bool // keys whose value could not be read
 }
 
 // Load merges the defaults, the file that --config or WEBHOOKD_CONFIG names, environ (as
@@ -40,16 +37,10 @@ func Load(fs *pflag.FlagSet, environ []string, readFile func(string) ([]byte, er
 		l.File = fs.Lookup(file.Name).Value.String()
 	}
 	p := &problems{bad: map[string]bool{}}
-	l.file = fromFile(l.File, origin, readFile, p)
-	l.env = fromEnv(vars, p)
-	l.flags = fromFlags(fs, p)
-	return l.finish(p)
-}
-
-// finish merges and validates.
-func (l Loaded) finish(p *problems) (_ Loaded, err error) {
+	layers := []layer{fromFile(l.File, origin, readFile, p), fromEnv(vars, p), fromFlags(fs, p)}
 	l.bad = p.bad
-	if l.Config, l.Origins, err = merge(l.file, l.env, l.flags); err != nil {
+	var err error
+	if l.Config, l.Origins, err = merge(layers...); err != nil {
 		return l, fmt.Errorf("merging the configuration: %w", err)
 	}
 	p.origins = l.Origins
@@ -64,36 +55,4 @@ func (l Loaded) ForServe() error {
 		return nil
 	}
 	return errors.New("tls-dir: no certificate to serve with: set it to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)")
-}
-
-// Reload reads the configuration file again and returns next: l with the new values of the keys
-// that may change while running (Key.Live). restart names the other keys whose value in the file
-// would be different now; they keep the old one until the process starts again. Environment and
-// flags do not change. On an error, which is like that of [Load], next is l.
-func (l Loaded) Reload(readFile func(string) ([]byte, error)) (next Loaded, restart []string, err error) {
-	if l.File == "" {
-		return l, nil, nil
-	}
-	p := &problems{bad: map[string]bool{}}
-	fresh := l
-	fresh.file = fromFile(l.File, Origin{Source: FromFile, Name: l.File}, readFile, p)
-	if fresh, err = fresh.finish(p); err != nil {
-		return l, nil, err
-	}
-	next = l
-	next.file = maps.Collect(maps.All(l.file))
-	before, now := l.Config.values(), fresh.Config.values()
-	for _, k := range Keys() {
-		e, ok := fresh.file[k.Name]
-		switch {
-		case k.Live && ok:
-			next.file[k.Name] = e
-		case k.Live:
-			delete(next.file, k.Name)
-		case !reflect.DeepEqual(before[k.Name], now[k.Name]):
-			restart = append(restart, k.Name)
-		}
-	}
-	next, err = next.finish(&problems{bad: map[string]bool{}})
-	return next, restart, err
 }

@@ -32,10 +32,10 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"unknown keys in other spellings": {
-			in{file: "Listen: :1\nidleTimeout: 2m\ntls_dir: /tls\ntls: {dir: /tls}\nlevel: info\n"},
+			in{file: "Listen: :1\ndrainDelay: 2m\ntls_dir: /tls\ntls: {dir: /tls}\nlevel: info\n"},
 			[]string{
 				`file webhookd.yaml:1: unknown key "Listen": did you mean "listen"?`,
-				`file webhookd.yaml:2: unknown key "idleTimeout": did you mean "idle-timeout"?`,
+				`file webhookd.yaml:2: unknown key "drainDelay": did you mean "drain-delay"?`,
 				`file webhookd.yaml:3: unknown key "tls_dir": did you mean "tls-dir"?`,
 				`file webhookd.yaml:4: unknown key "tls": did you mean "tls-dir"?`,
 				`file webhookd.yaml:5: unknown key "level": did you mean "log-level"?`,
@@ -124,7 +124,7 @@ func TestProblems(t *testing.T) {
 			in{
 				file: "listen: localhost\nmax-body: 128MB\nlog-level: verbose\nclient-names: ['']\n",
 				env:  []string{"WEBHOOKD_PPROF=on", "WEBHOOKD_CLIENT_CA_FILE=a\nb", `WEBHOOKD_CLIENT_NAMES="a`},
-				args: []string{"--drain-delay=2", "--path=crdconvert", "--tls-min-version=1.1"},
+				args: []string{"--drain-delay=2", "--path=crdconvert", "--log-format=xml"},
 			},
 			[]string{
 				`listen (file webhookd.yaml:1): not an address: write HOST:PORT or :PORT with a port from 0 to 65535, such as 127.0.0.1:8080`,
@@ -135,20 +135,16 @@ func TestProblems(t *testing.T) {
 				`client-names (env WEBHOOKD_CLIENT_NAMES): not a list: write names with commas between them`,
 				`pprof (env WEBHOOKD_PPROF): not a boolean: write true or false`,
 				`path (flag --path): not a plain URL path: write letters, digits and -._~ between slashes, such as /crdconvert`,
-				`tls-min-version (flag --tls-min-version): not one of the choices: write 1.3 or 1.2`,
 				`drain-delay (flag --drain-delay): not a duration: write a number with a unit, such as 15s or 2m`,
+				`log-format (flag --log-format): not one of the choices: write auto, json or console`,
 			},
 		},
 		"empty variables": {
-			in{env: []string{"WEBHOOKD_LOG_LEVEL=", "WEBHOOKD_IDLE_TIMEOUT=", "WEBHOOKD_TLS_DIR="}},
+			in{env: []string{"WEBHOOKD_LOG_LEVEL=", "WEBHOOKD_DRAIN_DELAY=", "WEBHOOKD_TLS_DIR="}},
 			[]string{
-				`idle-timeout (env WEBHOOKD_IDLE_TIMEOUT): not a duration: write a number with a unit, such as 15s or 2m`,
+				`drain-delay (env WEBHOOKD_DRAIN_DELAY): not a duration: write a number with a unit, such as 15s or 2m`,
 				`log-level (env WEBHOOKD_LOG_LEVEL): not one of the choices: write debug, info, warn or error`,
 			},
-		},
-		"idle timeout that loses requests": {
-			in{file: "idle-timeout: 90s\n"},
-			[]string{`idle-timeout (file webhookd.yaml:1): too small: write at least 91s (kube-apiserver keeps an idle connection for 90s, and a request on one that closes is lost)`},
 		},
 		"longer than kube-apiserver waits": {
 			in{args: []string{"--request-timeout=31s"}},
@@ -220,11 +216,11 @@ func TestAddressesAndPaths(t *testing.T) {
 	t.Parallel()
 	bad := map[string][]string{
 		"listen": {"", "9443", ":", ":x", ":65536", ":-1", "[::1", "::1:80", "a b:1", "host_name:1", "x\n:1", ":09443x"},
-		"path":   {"", "x", "//", "/a//b", "/a?b", "/a#b", "/{x}", "/*", "/a/../b", "/.", "/a b", "/\u00e9", "https://x/y", "/readyz", "/a//"},
+		"path":   {"", "x", "/", "//", "/a//b", "/a?b", "/a#b", "/{x}", "/*", "/a/../b", "/.", "/a b", "/\u00e9", "https://x/y", "/readyz", "/a//"},
 	}
 	good := map[string][]string{
 		"listen": {":0", "0.0.0.0:9443", "[::]:9443", "[fe80::1%eth0]:1", "webhook.example.com:65535"},
-		"path":   {"/", "/crdconvert/", "/v1/convert", "/a.b_c~d-e", "/readyz/x"},
+		"path":   {"/crdconvert/", "/v1/convert", "/a.b_c~d-e", "/readyz/x"},
 	}
 	for key, texts := range bad {
 		for _, text := range texts {

@@ -47,8 +47,5 @@ func (k Key) meaning() string {
 	if k.Zero != "" {
 		s += " 0: " + k.Zero + "."
 	}
-	if k.Live {
-		s += " Can change while running."
-	}
 	return s
 }

@@ -35,7 +35,6 @@ type Metrics struct {
 	server   serverMetrics
 	tls      tlsMetrics
 	rules    rulesMetrics
-	config   *prometheus.CounterVec
 	rejected prometheus.Counter // bodies that were not a review
 
 	// The metrics for each pair. To add a pair, hold growing and replace the whole map.
@@ -48,7 +47,7 @@ type Metrics struct {
 func New(build Build) *Metrics {
 	m := NewEmbedded()
 	m.registry.MustRegister(
-		m.config, buildInfo(build),
+		buildInfo(build),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -77,8 +76,6 @@ func NewEmbedded() *Metrics {
 		server: newServerMetrics(),
 		tls:    newTLSMetrics(),
 		rules:  newRulesMetrics(),
-		config: reloads("config_reloads_total",
-			"Reads of the changed configuration file, by result: success or failure."),
 	}
 	m.pairs.Store(&map[review.Pair]*pairMetrics{})
 	m.rejected = m.reviews.reviews.WithLabelValues(None, None, None, reviewRejected)
@@ -96,15 +93,6 @@ func (m *Metrics) Collector() prometheus.Collector { return m.registry }
 // histograms.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
-}
-
-// ConfigReloaded counts a change of the configuration file. err says why the change has no effect.
-func (m *Metrics) ConfigReloaded(err error) {
-	result := resultSuccess
-	if err != nil {
-		result = resultFailure
-	}
-	m.config.WithLabelValues(result).Inc()
 }
 
 // WatchLog shows the number of lines that the log dropped, as dropped returns it.

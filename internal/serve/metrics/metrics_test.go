@@ -81,12 +81,9 @@ func everything(t *testing.T) *metrics.Metrics {
 	c.Reloaded(tlsreload.Event{NotBefore: time.Unix(1_700_000_000, 0), NotAfter: time.Unix(1_800_000_000, 0)})
 	c.ClientCAReloaded(1)
 	c.Failed(errors.New("no certificate"))
-	c.WatchFailed(errors.New("no inotify"))
 	m.RulesServed(2, "0123456789ab")
 	m.RulesServed(3, "ba9876543210")
 	m.RulesServed(3, "ba9876543210")
-	m.ConfigReloaded(nil)
-	m.ConfigReloaded(errors.New("unknown key"))
 	return m
 }
 
@@ -157,9 +154,6 @@ func TestEachHookMovesItsMetric(t *testing.T) {
 		`webhookd_certificate_reloads_total{result="success"} 2`,
 		`webhookd_certificate_reloads_total{result="failure"} 1`,
 		`webhookd_certificate_reload_failing 1`,
-		`webhookd_certificate_watch_failing 1`,
-		`webhookd_config_reloads_total{result="success"} 1`,
-		`webhookd_config_reloads_total{result="failure"} 1`,
 		`webhookd_log_lines_dropped_total 7`,
 		`webhookd_build_info{goversion="go1.26",revision="abc",version="v1.2.3"} 1`,
 	} {
@@ -179,9 +173,8 @@ func TestWhatFailedRecovers(t *testing.T) {
 	t.Parallel()
 	m := everything(t)
 	m.TLS().Recovered()
-	m.TLS().WatchRestored()
 	text := scrape(t, m)
-	for _, want := range []string{"webhookd_certificate_reload_failing 0\n", "webhookd_certificate_watch_failing 0\n"} {
+	for _, want := range []string{"webhookd_certificate_reload_failing 0\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("not scraped: %s", want)
 		}

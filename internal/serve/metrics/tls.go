@@ -12,7 +12,7 @@ import (
 type tlsMetrics struct {
 	notBefore, notAfter, loaded prometheus.Gauge
 	reloads                     *prometheus.CounterVec
-	failing, unwatched          prometheus.Gauge
+	failing                     prometheus.Gauge
 }
 
 func newTLSMetrics() tlsMetrics {
@@ -25,13 +25,11 @@ func newTLSMetrics() tlsMetrics {
 			"Reads of changed certificate files, by result: success or failure."),
 		failing: gauge("certificate_reload_failing",
 			"1 while the files on disk cannot be used, and the last good certificate is served."),
-		unwatched: gauge("certificate_watch_failing",
-			"1 while the certificate's folder cannot be watched, and only polling finds changes."),
 	}
 }
 
 func (m *tlsMetrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.notBefore, m.notAfter, m.loaded, m.reloads, m.failing, m.unwatched}
+	return []prometheus.Collector{m.notBefore, m.notAfter, m.loaded, m.reloads, m.failing}
 }
 
 // TLS returns the hooks that follow the certificate.
@@ -48,9 +46,7 @@ func (m *Metrics) TLS() tlsreload.Hooks {
 			m.tls.failing.Set(1)
 			m.tls.reloads.WithLabelValues(resultFailure).Inc()
 		},
-		Recovered:     func() { m.tls.failing.Set(0) },
-		WatchFailed:   func(error) { m.tls.unwatched.Set(1) },
-		WatchRestored: func() { m.tls.unwatched.Set(0) },
+		Recovered: func() { m.tls.failing.Set(0) },
 	}
 }
 

@@ -101,13 +101,12 @@ func (s *Set) Sound() []converters.Kind {
 	})
 }
 
-// withoutSkipped separates files that are skipped. Those with a previous text are in both results.
+// withoutSkipped separates files that are skipped.
 func withoutSkipped(files []File) (read, passed []File) {
 	for _, f := range files {
 		if f.passed != "" {
 			passed = append(passed, f)
-		}
-		if f.passed == "" || f.Text != nil {
+		} else {
 			read = append(read, f)
 		}
 	}

@@ -29,12 +29,11 @@ type File struct {
 	Text     []byte
 	InFolder bool   // found in a folder, so it may be something else
 	passed   string // why it is skipped
-	Stuck    bool   // skipped because it does not answer; Text is the previous one, if any
 }
 
 // Read returns the YAML and JSON files at the paths, and in and below folders, in the order of
 // names. It reads all files that it can, and reports all that it cannot. In a folder it passes by
-// anything that is not a file, and files that take too long to read.
+// anything that is not a file.
 func Read(ctx context.Context, read Reader, from Origin, paths ...string) ([]File, error) {
 	var files []File
 	problems := make([]error, 0, len(paths))
@@ -47,10 +46,10 @@ func Read(ctx context.Context, read Reader, from Origin, paths ...string) ([]Fil
 }
 
 func readPath(ctx context.Context, read Reader, path string) ([]File, error) {
-	info, err := within(ctx, read.waits, path, func() (fs.FileInfo, error) { return os.Stat(path) })
+	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
 		var text []byte
-		if text, err = within(ctx, read.waits, path, func() ([]byte, error) { return read.named(path, path) }); err == nil {
+		if text, err = read(path, path); err == nil {
 			return []File{{Name: path, Text: text}}, nil
 		}
 	}
@@ -60,22 +59,20 @@ func readPath(ctx context.Context, read Reader, path string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readWhole(ctx, read, path, func(generation string) ([]File, error) { return readFolder(ctx, read, generation, path) })
+	return readWhole(path, func(generation string) ([]File, error) { return readFolder(ctx, generation, path) })
 }
 
 // readWhole reads the generation of a folder that is current when the reading ends. It discards
 // what it has read of an older one, errors included, since that may be incomplete.
-func readWhole(ctx context.Context, reader Reader, dir string, read func(generation string) ([]File, error)) ([]File, error) {
-	current := func() (volume.Generation, error) {
-		return within(ctx, reader.waits, dir, func() (volume.Generation, error) { return volume.Current(dir) })
-	}
+func readWhole(dir string, read func(generation string) ([]File, error)) ([]File, error) {
+	current := func() (volume.Generation, error) { return volume.Current(dir) }
 	return volume.Read(dir, current, func(g volume.Generation) ([]File, error) { return read(g.Path) })
 }
 
 // readFolder reads the files in and below a folder, except those whose names, or whose folders'
 // names, begin with a dot. It gives them names that stay the same from one generation to the next.
-func readFolder(ctx context.Context, read Reader, folder, name string) ([]File, error) {
-	entries, err := within(ctx, read.waits, folder, func() ([]os.DirEntry, error) { return os.ReadDir(folder) })
+func readFolder(ctx context.Context, folder, name string) ([]File, error) {
+	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, Renamed(err, name)
 	}
@@ -88,9 +85,9 @@ func readFolder(ctx context.Context, read Reader, folder, name string) ([]File, 
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
 		case e.IsDir():
-			found, err = readFolder(ctx, read, path, file)
+			found, err = readFolder(ctx, path, file)
 		case manifest.FormatOf(e.Name()) != "":
-			found, err = readInFolder(ctx, read, path, file)
+			found, err = readInFolder(path, file)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -104,10 +101,10 @@ func readFolder(ctx context.Context, read Reader, folder, name string) ([]File, 
 }
 
 // readInFolder reads a file that was found in a folder.
-func readInFolder(ctx context.Context, read Reader, path, name string) ([]File, error) {
-	text, err := within(ctx, read.waits, path, func() ([]byte, error) { return read.inFolder(path, name) })
+func readInFolder(path, name string) ([]File, error) {
+	text, err := readRegular(path, name)
 	if passed, ok := errors.AsType[skippedError](err); ok {
-		return []File{{Name: name, InFolder: true, passed: passed.why, Stuck: passed.stuck}}, nil
+		return []File{{Name: name, InFolder: true, passed: passed.Error()}}, nil
 	}
 	if err != nil {
 		return nil, err

@@ -79,12 +79,12 @@ func TestAFolderIsReadWhole(t *testing.T) {
 			dir := t.TempDir()
 			tlstest.WriteSecretDir(t, dir, volume("old"))
 			reads := 0
-			files, err := readWhole(t.Context(), ReaderForVerbs(), dir, func(generation string) ([]File, error) {
+			files, err := readWhole(dir, func(generation string) ([]File, error) {
 				if reads < len(tt.swaps) {
 					tt.swaps[reads](t, dir, generation)
 				}
 				reads++
-				return readFolder(t.Context(), ReaderForVerbs(), generation, dir)
+				return readFolder(t.Context(), generation, dir)
 			})
 			got := map[string]string{}
 			for _, f := range files {
@@ -124,38 +124,6 @@ func halfGone(t *testing.T, dir string, files map[string][]byte) {
 	for _, name := range slices.Sorted(maps.Keys(files))[1:] {
 		if err := os.Remove(filepath.Join(dir, old, name)); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// Whenever the volume is swapped while it is read, the result has all files of the new generation.
-func TestFilesAreOfOneGeneration(t *testing.T) {
-	t.Parallel()
-	files := func(text string) map[string][]byte {
-		all := map[string][]byte{}
-		for name := range strings.FieldsSeq("a b c d") {
-			all[name+".yaml"] = []byte(text)
-		}
-		return all
-	}
-	for swapped := 1; swapped <= len(files("")); swapped++ {
-		dir, reads := t.TempDir(), 0
-		tlstest.WriteSecretDir(t, dir, files("old"))
-		read, err := readPath(t.Context(), Reader{inFolder: func(path, name string) ([]byte, error) {
-			if reads++; reads == swapped {
-				defer tlstest.SwapSecretDir(t, dir, files("new"))
-			}
-			return readRegular(path, name)
-		}}, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts := map[string][]byte{}
-		for _, f := range read {
-			texts[filepath.Base(f.Name)] = f.Text
-		}
-		if diff := cmp.Diff(files("new"), texts); diff != "" {
-			t.Errorf("swapped after %d files (-want +got):\n%s", swapped, diff)
 		}
 	}
 }

@@ -5,55 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 )
-
-// A file system that hangs does not hold up others: its file is skipped until it answers, and is
-// read once.
-func TestAFileThatDoesNotAnswerIsSkipped(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		waits, asked := newReadWaits(), 0
-		answers := make(chan struct{})
-		read := func(ctx context.Context) (string, error) {
-			return within(ctx, waits, "f", func() (string, error) {
-				asked++
-				<-answers
-				return "text", nil
-			})
-		}
-		for range 2 {
-			_, err := read(t.Context())
-			if passed, is := errors.AsType[skippedError](err); !is || !passed.stuck {
-				t.Errorf("error %v", err)
-			}
-		}
-		close(answers)
-		synctest.Wait()
-		if text, err := read(t.Context()); text != "text" || err != nil || asked != 2 {
-			t.Errorf("%q, %v, asked %d times", text, err, asked)
-		}
-	})
-}
-
-// When the server ends, so does the wait for a file that does not answer.
-func TestAContextEndsAReadThatHangs(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		answers := make(chan struct{})
-		defer close(answers)
-		_, err := within(ctx, newReadWaits(), "f", func() (string, error) {
-			<-answers
-			return "", nil
-		})
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-	})
-}
 
 // An endingContext ends after a number of checks.
 type endingContext struct {

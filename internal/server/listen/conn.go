@@ -50,11 +50,12 @@ type Conn struct {
 	start     func(*Conn) // once there is room for it
 
 	// Guarded by conns.mu; see conns.go.
-	counted  bool      // by conns
-	gone     bool      // cut off
-	busy     bool      // its client waits for the server
-	answered bool      // it had a review answered
-	since    time.Time // the server waits for its client
+	counted       bool      // by conns
+	gone          bool      // cut off
+	answered      bool      // it had a review answered
+	list          *unused   // nil: its client waits for the server
+	before, after *Conn     // in the list
+	since         time.Time // that it is in the list
 
 	mu     sync.Mutex  // TLS also writes from the reading goroutine
 	corked *[]byte     // see cork.go; nil: not corked

@@ -3,7 +3,6 @@ package listen
 import (
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -12,10 +11,9 @@ import (
 // source that has more connections than the new one's loses one for it at once. A source that has
 // the most itself loses one that has not been used for a while.
 type Conns struct {
-	limit  int                    // 0: none
-	cutOff func(state string)     // called for each connection that is closed for another
-	own    atomic.Pointer[string] // remote address of the server's own check
-	corks  sync.Pool              // see cork.go
+	limit  int                // 0: none
+	cutOff func(state string) // called for each connection that is closed for another
+	corks  sync.Pool          // see cork.go
 
 	mu      sync.Mutex
 	sources map[netip.Prefix]*connsOf
@@ -29,7 +27,40 @@ type Conns struct {
 // connsOf are the connections of a source.
 type connsOf struct {
 	open    map[*Conn]struct{}
-	waiting []*Conn // in order of arrival
+	unused  [2]unused // of those that are open: the fresh and the idle ones
+	waiting []*Conn   // in order of arrival
+}
+
+// Unused connections are those whose client the server waits for, the one that waits longest
+// first. A flood closes thousands of connections a second, so none of them looks through all.
+type unused struct{ first, last *Conn }
+
+func (u *unused) add(c *Conn) {
+	c.list, c.before = u, u.last
+	if u.last == nil {
+		u.first = c
+	} else {
+		u.last.after = c
+	}
+	u.last = c
+}
+
+// unlist removes c from the list that it is in, if any.
+func (c *Conn) unlist() {
+	if c.list == nil {
+		return
+	}
+	if c.before == nil {
+		c.list.first = c.after
+	} else {
+		c.before.after = c.after
+	}
+	if c.after == nil {
+		c.list.last = c.before
+	} else {
+		c.after.before = c.before
+	}
+	c.list, c.before, c.after = nil, nil, nil
 }
 
 // ConnBytes is the memory of an open connection, with a TLS record and the header of a request
@@ -37,13 +68,16 @@ type connsOf struct {
 const ConnBytes = 48 << 10
 
 const (
-	// connGrace is how long a connection is kept unused if its own source needs the room.
-	connGrace = 500 * time.Millisecond
+	// freshGrace and idleGrace are how long a connection is kept unused if its own source needs the
+	// room. A fresh one that is closed comes back as a handshake. An idle one may be closed just as
+	// its client uses it, which fails a conversion.
+	freshGrace = 2 * time.Second
+	idleGrace  = 10 * time.Second
 	// connPress is how often waiting connections look for room.
 	connPress = 50 * time.Millisecond
 	// waitingEach is how many connections may wait for each that may be open. One that waits takes
-	// a file descriptor and about 1 KB.
-	waitingEach = 4
+	// a file descriptor and about 1 KB; one that is closed instead comes back at once.
+	waitingEach = 8
 )
 
 // What the client of a connection that is cut off had done.
@@ -72,7 +106,7 @@ func (s *Conns) add(c *Conn) {
 		own = &connsOf{open: map[*Conn]struct{}{}}
 		s.sources[c.Source] = own
 	}
-	if s.room(own, s.mostOpen()) || s.isOwn(c) {
+	if s.room(own, s.mostOpen()) {
 		s.begin(own, c)
 		return
 	}
@@ -87,7 +121,8 @@ func (s *Conns) add(c *Conn) {
 func (s *Conns) begin(own *connsOf, c *Conn) {
 	own.open[c] = struct{}{}
 	s.open++
-	c.counted, c.since = true, time.Now()
+	c.counted = true
+	s.listUnused(c)
 	go c.start(c)
 }
 
@@ -101,9 +136,9 @@ func (s *Conns) room(own, most *connsOf) bool {
 		return false
 	}
 	if len(most.open) > len(own.open)+1 {
-		return s.cut(most, 0)
+		return s.cut(most, 0, 0)
 	}
-	return s.cut(own, connGrace)
+	return s.cut(own, freshGrace, idleGrace)
 }
 
 // most returns the source that has the most by count. Callers hold mu.
@@ -120,42 +155,31 @@ func (s *Conns) most(count func(*connsOf) int) *connsOf {
 // mostOpen returns the source that has the most open connections. Callers hold mu.
 func (s *Conns) mostOpen() *connsOf { return s.most(func(o *connsOf) int { return len(o.open) }) }
 
-// cut closes a connection of a source that has not been used for the grace period: one without an
-// answered review rather than one with, and the longest unused. It reports whether there was one.
-// Callers hold mu.
-func (s *Conns) cut(from *connsOf, grace time.Duration) bool {
-	var first *Conn
-	for c := range from.open {
-		if c.busy || time.Since(c.since) < grace || s.isOwn(c) {
-			continue
-		}
-		if first == nil || c.answered != first.answered && first.answered || c.answered == first.answered && c.since.Before(first.since) {
-			first = c
+// cut closes the connection of a source that has been unused longest, if that is at least the grace
+// period: a fresh one rather than an idle one. It reports whether there was one. Callers hold mu.
+func (s *Conns) cut(from *connsOf, fresh, idle time.Duration) bool {
+	for i, grace := range [...]time.Duration{fresh, idle} {
+		if c := from.unused[i].first; c != nil && time.Since(c.since) >= grace {
+			s.close(from, c)
+			return true
 		}
 	}
-	if first == nil {
-		return false
-	}
-	delete(from.open, first)
+	return false
+}
+
+// close cuts off c. Callers hold mu.
+func (s *Conns) close(from *connsOf, c *Conn) {
+	delete(from.open, c)
+	c.unlist()
 	s.open--
 	s.closing++
-	first.gone = true
-	if first.answered {
+	c.gone = true
+	if c.answered {
 		s.cutOff(connIdle)
 	} else {
 		s.cutOff(connFresh)
 	}
-	first.hangUp()
-	return true
-}
-
-// SetOwn sets the local address of the server's own check. Its connection is never cut off, and
-// where clients need a certificate, its handshake fails as expected.
-func (s *Conns) SetOwn(address string) { s.own.Store(&address) }
-
-func (s *Conns) isOwn(c *Conn) bool {
-	own := s.own.Load()
-	return own != nil && c.RemoteAddr().String() == *own
+	c.hangUp()
 }
 
 // dropWaiting closes the latest waiting connection of the source that has the most of them, and
@@ -180,7 +204,7 @@ func (s *Conns) MakeRoom() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.dropWaiting() {
-		s.cut(s.mostOpen(), 0)
+		s.cut(s.mostOpen(), 0, 0)
 	}
 }
 
@@ -230,7 +254,7 @@ func (s *Conns) next() *connsOf {
 func (c *Conn) SetBusy() {
 	c.conns.mu.Lock()
 	defer c.conns.mu.Unlock()
-	c.busy = true
+	c.unlist()
 }
 
 // SetAnswered records that the connection had a review answered.
@@ -244,8 +268,22 @@ func (c *Conn) SetAnswered() {
 func (s *Conns) setUnused(c *Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.busy, c.since = false, time.Now()
+	s.listUnused(c)
 	s.openWaiting()
+}
+
+// listUnused makes c the last of its source to be cut off, if it is open. Callers hold mu.
+func (s *Conns) listUnused(c *Conn) {
+	if !c.counted || c.gone {
+		return
+	}
+	which := 0
+	if c.answered {
+		which = 1
+	}
+	c.unlist()
+	c.since = time.Now()
+	s.sources[c.Source].unused[which].add(c)
 }
 
 // hangUp closes the socket of a connection that is cut off. The goroutine that serves it then
@@ -273,6 +311,7 @@ func (s *Conns) remove(c *Conn) {
 		s.closing--
 	} else {
 		delete(s.sources[c.Source].open, c)
+		c.unlist()
 		s.open--
 	}
 	s.openWaiting()

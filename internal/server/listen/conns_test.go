@@ -117,9 +117,32 @@ func TestCrowdDoesNotKeepOthersOut(t *testing.T) {
 			c.own.SetAnswered()
 			c.own.SetBusy()
 		}
-		advance(connGrace + connPress)
+		advance(freshGrace + connPress)
 		if n := countClosed(crowd); n != 10 || !crowd[14].started || crowd[15].started {
 			t.Errorf("%d of the crowd are closed for its own, want 10", n)
+		}
+	})
+}
+
+// A client's kept connection outlasts the silent ones of its own source.
+func TestIdleConnectionIsKeptLonger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewConns(2, func(string) {})
+		kept := opened(t, s, 1)
+		kept.own.SetBusy()
+		kept.own.SetAnswered()
+		s.setUnused(kept.own)
+		crowd := several(t, s, 1, 4)
+		advance(3*freshGrace + connPress)
+		if n := countClosed(crowd); n != 3 || kept.closed {
+			t.Errorf("%d of 4 silent ones are closed, want 3; the kept one: %t", n, kept.closed)
+		}
+		crowd[3].own.SetBusy()
+		opened(t, s, 1)
+		advance(idleGrace)
+		if !kept.closed {
+			t.Error("the kept one, which is not used for long, keeps others out")
 		}
 	})
 }
@@ -147,35 +170,23 @@ func TestWaitingConnectionsAreBounded(t *testing.T) {
 	})
 }
 
-// The server's own check is never cut off, and does not wait.
-func TestExemptConnection(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := NewConns(1, func(string) {})
-		own := (&pipeConn{source: 1}).RemoteAddr().String()
-		s.SetOwn(own)
-		checks := several(t, s, 1, 2)
-		advance(time.Minute)
-		opened(t, s, 2)
-		s.MakeRoom()
-		s.MakeRoom()
-		if !checks[0].started || !checks[1].started || countClosed(checks) > 0 {
-			t.Errorf("open %t and %t; %d are closed", checks[0].started, checks[1].started, countClosed(checks))
-		}
-	})
-}
-
 func TestRoomReturnsWithTheConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewConns(4, func(state string) { t.Errorf("one is cut off: %s", state) })
+		cut := 0
+		s := NewConns(4, func(string) { cut++ })
+		opened(t, s, 1).own.SetBusy()
 		for range 100 {
 			c := opened(t, s, 1)
 			_ = c.own.Close()
 			_ = c.own.Close()
 		}
-		if n := s.Count(); n != 0 {
-			t.Errorf("%d connections are counted, want none", n)
+		if n := s.Count(); n != 1 || cut > 0 {
+			t.Errorf("%d connections are counted, want 1; %d are cut off", n, cut)
+		}
+		rest := several(t, s, 1, 3)
+		if next := opened(t, s, 2); !next.started || !rest[0].closed || cut != 1 {
+			t.Errorf("another is open: %t; the first of those left makes room: %t", next.started, rest[0].closed)
 		}
 	})
 }

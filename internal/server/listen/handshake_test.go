@@ -20,8 +20,8 @@ import (
 func TestHandshakeTooLarge(t *testing.T) {
 	t.Parallel()
 	failed := make(chan string, 1)
-	log := NewErrorLog(nil, func(_, text string) { failed <- text })
-	l := New(t.Context(), listenTCP(t), &tls.Config{MinVersion: tls.VersionTLS13}, Times{}, NewConns(0, nil), log)
+	hooks := Hooks{HandshakeFailed: func(_, text string) { failed <- text }}
+	l := New(t.Context(), listenTCP(t), &tls.Config{MinVersion: tls.VersionTLS13}, Times{}, NewConns(0, nil), hooks)
 	t.Cleanup(func() { _ = l.Close() })
 	c := dialTCP(t, l.Addr())
 	// The first record of a ClientHello that claims 60,000 bytes, and more of it.
@@ -86,7 +86,8 @@ func TestHandshakesComputeInTurn(t *testing.T) {
 
 // shaking returns a connection in its handshake.
 func shaking(ctx context.Context, socket net.Conn, turns *gate.Ledger) *Conn {
-	c := newConn(socket, Times{}, NewConns(0, nil), nil)
+	c := newConn(socket, Times{}, NewConns(0, nil), func(*Conn) {})
+	c.conns.add(c)
 	c.handshake.turns = turns
 	turns.Join(ctx, &c.handshake.share, gate.Key{})
 	return c
@@ -136,7 +137,7 @@ func TestSecondHelloTakesATurn(t *testing.T) {
 	go func() { shaken <- client.HandshakeContext(t.Context()) }()
 	for waits := false; !waits; runtime.Gosched() {
 		c.conns.mu.Lock()
-		waits = c.busy && late.held.Load()
+		waits = c.list == nil && late.held.Load()
 		c.conns.mu.Unlock()
 		if len(shaken) > 0 {
 			t.Fatal("the second hello is answered without a turn")

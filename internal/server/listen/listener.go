@@ -49,7 +49,7 @@ type Listener struct {
 	conns *Conns
 	tls   *tls.Config  // nil: plain HTTP
 	turns *gate.Ledger // see handshake
-	log   *ErrorLog
+	hooks Hooks
 
 	ready    chan net.Conn // for net/http
 	errs     chan error    // of Accept
@@ -60,10 +60,10 @@ type Listener struct {
 }
 
 // New returns a Listener that starts to accept from l at once, with TLS unless config is nil. It
-// reports failures to log. ctx is for handshakes.
-func New(ctx context.Context, l net.Listener, config *tls.Config, times Times, conns *Conns, log *ErrorLog) *Listener {
+// calls hooks. ctx is for handshakes.
+func New(ctx context.Context, l net.Listener, config *tls.Config, times Times, conns *Conns, hooks Hooks) *Listener {
 	own := &Listener{
-		Listener: l, ctx: ctx, times: times, conns: conns, turns: handshakeTurns(), log: log,
+		Listener: l, ctx: ctx, times: times, conns: conns, turns: handshakeTurns(), hooks: hooks,
 		ready: make(chan net.Conn), errs: make(chan error), accepted: make(chan struct{}), over: make(chan struct{}),
 	}
 	if config != nil {
@@ -100,7 +100,7 @@ func (l *Listener) run() {
 		errs := l.errs // net/http logs it and tries again later, or ends
 		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 			l.conns.MakeRoom()
-			l.log.acceptFailed(err)
+			l.hooks.AcceptFailed(err)
 			errs = nil // net/http would take no connection for up to a second
 		}
 		select {
@@ -136,8 +136,8 @@ func (l *Listener) handOn(c *Conn) {
 	if l.tls == nil {
 		c.idle.startWait(time.Now())
 	} else if ready, err = l.shake(c); err != nil {
-		if !c.conns.wasCutOff(c) && !c.conns.isOwn(c) {
-			l.log.handshakeFailed(c.RemoteAddr(), err)
+		if !c.conns.wasCutOff(c) {
+			l.hooks.handshakeFailed(c.RemoteAddr(), err)
 		}
 		return
 	}

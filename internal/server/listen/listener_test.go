@@ -38,7 +38,7 @@ func dialTCP(t *testing.T, addr net.Addr) net.Conn {
 func TestRetiringListenerLosesNoConnection(t *testing.T) {
 	t.Parallel()
 	open := NewConns(0, nil)
-	l := New(t.Context(), listenTCP(t), nil, Times{}, open, nil)
+	l := New(t.Context(), listenTCP(t), nil, Times{}, open, Hooks{})
 	const clients = 20
 	for range clients {
 		dialTCP(t, l.Addr())
@@ -106,7 +106,7 @@ func (l *backlog) Accept() (net.Conn, error) {
 func TestRetiringListenerTakesTheBacklog(t *testing.T) {
 	t.Parallel()
 	open := NewConns(0, nil)
-	l := New(t.Context(), &backlog{Listener: listenTCP(t), retired: make(chan struct{}), pending: 5}, nil, Times{}, open, nil)
+	l := New(t.Context(), &backlog{Listener: listenTCP(t), retired: make(chan struct{}), pending: 5}, nil, Times{}, open, Hooks{})
 	l.Retire()
 	if n := open.Count(); n != 5 {
 		t.Errorf("%d connections are accepted, want 5", n)

@@ -2,10 +2,8 @@ package webhook
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"log"
 	"os"
 	"slices"
 	"sync"
@@ -70,19 +68,16 @@ func (p *Process) wire(t *testing.T, listen string, kinds []converters.Kind) *wi
 		t.Fatalf("certificate: %v", err)
 	}
 	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, p.reviewHooks(m.Review()))
-	w.server, err = server.New(server.Options{
-		Webhook:             review.NewHandler(reviewer),
-		Listen:              listen,
-		AdminListen:         "127.0.0.1:0",
-		TLS:                 w.source.TLSConfig(tls.VersionTLS12),
-		ExpectedCertificate: w.source.Expected,
-		Metrics:             m.Handler(),
-		Hooks:               m.Server(),
-		ErrorLog:            log.New(p.log, "", 0),
+	hooks := m.Server()
+	hooks.HTTPFailed = func(text string) { p.note(text, review.Pair{}, "") }
+	w.server = server.New(server.Options{
+		Webhook:     review.NewHandler(reviewer),
+		Listen:      listen,
+		AdminListen: "127.0.0.1:0",
+		TLS:         w.source.TLSConfig(),
+		Metrics:     m.Handler(),
+		Hooks:       hooks,
 	})
-	if err != nil {
-		t.Fatalf("server: %v", err)
-	}
 	m.WatchServer(w.server.Stats)
 	return w
 }

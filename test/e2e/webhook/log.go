@@ -53,18 +53,6 @@ func (r *record) add(text string) {
 	}
 }
 
-// Write implements io.Writer, for what net/http has to say in process.
-func (r *record) Write(text []byte) (int, error) {
-	for line := range strings.Lines(string(text)) {
-		quoted, err := json.Marshal(map[string]string{"level": "warn", "msg": strings.TrimSuffix(line, "\n")})
-		if err != nil {
-			return 0, err
-		}
-		r.add(string(quoted))
-	}
-	return len(text), nil
-}
-
 func (r *record) allow(substrings []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,7 +2,6 @@ package faults_test
 
 import (
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,32 +11,6 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/process"
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
-
-// TestE1SigtermOfOneReplica ends one replica after the other, each while the balancer needs ten
-// seconds to see it: no call fails. The drain-delay is the default.
-func TestE1SigtermOfOneReplica(t *testing.T) {
-	t.Parallel()
-	const lag = 10 * time.Second
-	rounds := scaled(2, 20)
-	s, replicas := newService(t, lag)
-	l := start(t, s.client(), s.ca)
-
-	var ending sync.WaitGroup
-	for range rounds {
-		old := replicas[0]
-		replicas = append(replicas[1:], s.replica())
-		old.Terminate()
-		ending.Go(func() { <-old.Ended() })
-		s.unused(old)
-		s.used(replicas[1])
-	}
-	ending.Wait()
-	l.NoFailures()
-	if least := int64(rounds) * int64(lag/time.Second) * ratePerSec / 10; l.Calls() < least {
-		t.Errorf("%d calls, want %d at least", l.Calls(), least)
-	}
-	t.Logf("%d rounds, %d calls, none failed", rounds, l.Calls())
-}
 
 // TestE2RollingRestart replaces both replicas, again and again, with none of them missing at any
 // time: no call fails.
@@ -147,22 +120,6 @@ func TestE4KillOfBothReplicas(t *testing.T) {
 		t.Errorf("a replica was ready after %s", slowest)
 	}
 	t.Logf("ready after %s at most, %d calls", slowest, l.Calls())
-}
-
-// TestE5SigtermWithARequestInFlight ends a replica while it converts: the answer comes, and the end
-// is an orderly one.
-func TestE5SigtermWithARequestInFlight(t *testing.T) {
-	t.Parallel()
-	takes := scaled(3*time.Second, 25*time.Second)
-	p, answered := sleeping(t, takes, "--drain-delay=500ms")
-	began := time.Now()
-	p.Terminate()
-	p.WaitAtMost(time.Minute)
-	ended := time.Since(began)
-	if err := <-answered; err != nil {
-		t.Errorf("the call that was in flight: %v", err)
-	}
-	t.Logf("a call of %s was answered, the process ended %s after the signal", takes, ended)
 }
 
 // TestE6SecondSignal ends at once, whatever is in flight.

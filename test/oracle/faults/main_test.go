@@ -41,11 +41,18 @@ func scaledList[E any](pr, night []E) []E {
 }
 
 const (
-	root     = "../../.."
-	hostile  = "webhookd-hostile"
-	echo     = "bare-echo"
-	rulePoll = "const rulesPoll = 5 * time.Second"
+	root    = "../../.."
+	hostile = "webhookd-hostile"
+	echo    = "bare-echo"
 )
+
+// polls are how often files are read, by the file that says so.
+func polls() map[string]string {
+	return map[string]string{
+		"internal/serve/rulewatch.go":   "const rulesPoll = 5 * time.Second",
+		"internal/tlsreload/options.go": "const DefaultPollInterval = 5 * time.Second",
+	}
+}
 
 // TestMain builds what is tested into a folder of the PATH, silences the API server's log, which
 // reports every slow or failed call, and tidies up.
@@ -66,29 +73,28 @@ func TestMain(m *testing.M) {
 }
 
 // build makes webhookd as it is, and one with converters that misbehave which also looks at its
-// rules more often.
+// files more often.
 func build(ctx context.Context, dir string) error {
-	const watch = "internal/serve/rulewatch.go"
-	source, err := os.ReadFile(filepath.Join(root, watch))
-	if err != nil {
-		return err
-	}
-	hasty := strings.Replace(string(source), rulePoll, strings.Replace(rulePoll, "5 * time.Second", "20 * time.Millisecond", 1), 1)
-	if hasty == string(source) {
-		return fmt.Errorf("%s does not say %q", watch, rulePoll)
-	}
-	hastyFile := filepath.Join(dir, "rulewatch.go")
-	if err := os.WriteFile(hastyFile, []byte(hasty), 0o600); err != nil {
-		return err
+	hasty := map[string]string{"examples/custom-server/gokinds/gokinds.go": "testdata/hostile/gokinds.go"}
+	for path, poll := range polls() {
+		source, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			return err
+		}
+		text := strings.Replace(string(source), poll, strings.Replace(poll, "5 * time.Second", "20 * time.Millisecond", 1), 1)
+		if text == string(source) {
+			return fmt.Errorf("%s does not say %q", path, poll)
+		}
+		hasty[path] = filepath.Join(dir, filepath.Base(path))
+		if err := os.WriteFile(hasty[path], []byte(text), 0o600); err != nil {
+			return err
+		}
 	}
 	echoServer := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, echo), "./testdata/echo") //nolint:gosec // the test's own
 	return errors.Join(
 		echoServer.Run(),
 		process.Build(ctx, root, filepath.Join(dir, "webhookd"), nil),
-		process.Build(ctx, root, filepath.Join(dir, hostile), map[string]string{
-			"examples/custom-server/gokinds/gokinds.go": "testdata/hostile/gokinds.go",
-			watch: hastyFile,
-		}),
+		process.Build(ctx, root, filepath.Join(dir, hostile), hasty),
 	)
 }
 

@@ -14,46 +14,6 @@ import (
 	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
-// TestR7LittleCPU gives the process a fifth of a processor, in slices of a tenth of a second as the
-// kernel's quota does: calls take longer, and no API server gives up.
-func TestR7LittleCPU(t *testing.T) {
-	t.Parallel()
-	lasts := scaled(4*time.Second, 2*time.Minute)
-	ca := tlstest.NewCA(t, "faults")
-	p := process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Env: []string{"GOMAXPROCS=1"}, Tolerated: []string{"TLS handshake error"},
-	})
-	l := load.Start(t, load.Options{
-		Workers: 64, Durations: true, Call: mixed(crontabConverter(t, alone(p), ca)),
-	})
-	l.More(64)
-	for end := time.Now().Add(lasts); time.Now().Before(end); {
-		p.Signal(syscall.SIGSTOP)
-		wait.For(t, 80*time.Millisecond)
-		p.Signal(syscall.SIGCONT)
-		wait.For(t, 20*time.Millisecond)
-	}
-	l.Stop()
-	failures := l.Failures()
-	var late, overloaded int
-	for _, f := range failures {
-		if contains(f.Err, "overloaded") {
-			overloaded++
-			continue
-		}
-		late++
-		if wrong := wrongAnswerError(""); errors.As(f.Err, &wrong) {
-			t.Error(f.Err)
-		}
-	}
-	if int64(late)*100 > l.Calls() {
-		t.Errorf("%d of %d calls have no answer, such as\n%s", late, l.Calls(), load.Texts(failures))
-	}
-	took := l.Durations()
-	t.Logf("%d calls by 64 clients: %d without an answer, %d overloaded; p50 %s, p99 %s", l.Calls(), late, overloaded,
-		load.Percentile(took, 50), load.Percentile(took, 99))
-}
-
 // TestR8NoFileCanBeWritten runs the process where no file can be written, as on a full disk or a
 // read-only one: it needs none.
 func TestR8NoFileCanBeWritten(t *testing.T) {

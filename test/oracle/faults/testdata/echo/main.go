@@ -1,5 +1,5 @@
 // Command echo is a bare HTTPS server that answers each request with its body: what a flood costs
-// any server of net/http.
+// any server of net/http that has webhookd's limits of time, and so also closes what is silent.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"time"
 )
 
 func main() {
@@ -18,8 +19,12 @@ func main() {
 	}
 	fmt.Println(l.Addr())
 	server := &http.Server{
-		Handler:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }),
-		ErrorLog: log.New(io.Discard, "", 0),
+		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      40 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          log.New(io.Discard, "", 0),
 	}
 	log.Fatal(server.ServeTLS(l, os.Args[1]+"/tls.crt", os.Args[1]+"/tls.key"))
 }

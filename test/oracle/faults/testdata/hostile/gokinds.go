@@ -23,30 +23,22 @@ func Kinds() []conversion.Kind {
 		conversion.Must(crontab.Kind(crds.StableCronTabs, "v1")),
 		conversion.Must(database.Kind(crds.Databases)),
 	}
-	for name, convert := range map[string]func(n int){
-		// Each is given the integer .spec.n of its object.
-		"Sleeping": func(n int) { time.Sleep(time.Duration(n) * time.Millisecond) },
-		"Spinning": func(n int) {
-			for end := time.Now().Add(time.Duration(n) * time.Millisecond); time.Now().Before(end); {
+	// Sleeping sleeps for as many milliseconds as its object says.
+	kinds = append(kinds, conversion.Kind{
+		GroupKind: schema.GroupKind{Group: "hostile.example.com", Kind: "Sleeping"},
+		Hub:       "v1", Versions: []string{"v1", "v2"},
+		Converter: conversion.Func(func(_ context.Context, obj *conversion.Object, _, _ string) error {
+			at, err := obj.Get("spec", "n")
+			if err != nil {
+				return err
 			}
-		},
-	} {
-		kinds = append(kinds, conversion.Kind{
-			GroupKind: schema.GroupKind{Group: "hostile.example.com", Kind: name},
-			Hub:       "v1", Versions: []string{"v1", "v2"},
-			Converter: conversion.Func(func(_ context.Context, obj *conversion.Object, _, _ string) error {
-				at, err := obj.Get("spec", "n")
-				if err != nil {
-					return err
-				}
-				n, err := strconv.Atoi(string(at.JSON()))
-				if err != nil {
-					return errors.New("no integer: .spec.n")
-				}
-				convert(n)
-				return nil
-			}),
-		})
-	}
+			n, err := strconv.Atoi(string(at.JSON()))
+			if err != nil {
+				return errors.New("no integer: .spec.n")
+			}
+			time.Sleep(time.Duration(n) * time.Millisecond)
+			return nil
+		}),
+	})
 	return kinds
 }
