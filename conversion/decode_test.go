@@ -212,11 +212,11 @@ func checkTree(t *testing.T, obj *zoo, of *jsonType) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := encode(obj)
+	text, err := jsondoc.Encode(obj)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := literal(text)
+	want, err := jsondoc.Decode(text, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (r rewriter) takes(n *jsondoc.Node, was any) {
 	if r.lost == nil || *r.lost {
 		return
 	}
-	if value, err := literal(n.Text()); err != nil || !reflect.DeepEqual(value, was) {
+	if value, err := jsondoc.Decode(n.Text(), true); err != nil || !reflect.DeepEqual(value, was) {
 		r.loses()
 	}
 }
@@ -281,7 +281,7 @@ func matchElements(old, now []any) (from []int, used []bool) {
 	}
 	free := make(map[string][]int)
 	for j := range old {
-		if text, err := encode(old[j]); err == nil && !used[j] {
+		if text, err := jsondoc.Encode(old[j]); err == nil && !used[j] {
 			free[string(text)] = append(free[string(text)], j)
 		}
 	}
@@ -289,7 +289,7 @@ func matchElements(old, now []any) (from []int, used []bool) {
 		if from[i] >= 0 {
 			continue
 		}
-		text, err := encode(now[i])
+		text, err := jsondoc.Encode(now[i])
 		if js := free[string(text)]; err == nil && len(js) > 0 {
 			from[i], free[string(text)] = js[0], js[1:]
 			used[js[0]] = true

@@ -80,7 +80,7 @@ func (s *Resource) Schema(version string) *crdschema.Version {
 
 // Read decodes an object: as the API server does, or without a CRD with number literals.
 func (s *Resource) Read(object []byte) map[string]any {
-	m, _ := tree.Must(tree.Decode(object, s.crd == nil)).(map[string]any)
+	m, _ := tree.Must(jsondoc.Decode(object, s.crd == nil)).(map[string]any)
 	return m
 }
 
@@ -198,7 +198,7 @@ func (s *Resource) remotely(ctx context.Context, object []byte, from, to string)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tree.Decode(answer, false); err != nil {
+	if _, err := jsondoc.Decode(answer, false); err != nil {
 		return nil, fmt.Errorf("answer with an object that cannot be read: %w", err)
 	}
 	result, ok := tree.Literal(answer).(map[string]any)

@@ -1,12 +1,12 @@
 package crdschema
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // NewNode returns the place of whole objects of a schema that is not from a CRD. The caller must
@@ -82,11 +82,6 @@ func valuesOf(s *schema.Structural) *schema.Structural {
 }
 
 func jsonText(v any) string {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return ""
-	}
-	return string(bytes.TrimSpace(text.Bytes()))
+	text, _ := jsondoc.Encode(v) // JSON can always be encoded
+	return string(text)
 }
