@@ -9,25 +9,14 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/laws/generate"
-	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
 )
-
-func parse(t *testing.T, text string) *crdschema.CRD {
-	t.Helper()
-	crds, err := apiserver.Parse("crd.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return crds[0]
-}
 
 // thing returns a version with these properties, in YAML's flow style.
 func thing(t *testing.T, properties string) *crdschema.Version {
 	t.Helper()
-	return parse(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.g}, spec: {
-		group: g, scope: Namespaced, names: {plural: things, kind: Thing}, versions: [
-		{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {`+properties+`}}}}]}}`).Versions[0]
+	return crdschematest.Kind(t, 1, "properties: {"+properties+"}").Versions[0]
 }
 
 // made returns count objects of a version.
@@ -102,7 +91,7 @@ func TestObjectsAreValid(t *testing.T) {
 		if err := json.Unmarshal(text, &obj); err != nil {
 			t.Fatal(err)
 		}
-		if obj["apiVersion"] != "g/v1" || obj["kind"] != "Thing" {
+		if obj["apiVersion"] != "g/v1" || obj["kind"] != "K" {
 			t.Fatalf("another kind: %s", text)
 		}
 		spec, found := obj["spec"].(map[string]any)

@@ -15,6 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
 	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
 
@@ -42,19 +43,15 @@ func TestCompiledInKinds(t *testing.T) {
 // .spec.only, if that is wanted.
 func kinds(t *testing.T, only bool) *crdschema.CRD {
 	t.Helper()
-	version := func(name, field, more string) string {
-		return `{name: ` + name + `, served: true, storage: ` + map[bool]string{true: "true", false: "false"}[name == "v2"] + `, schema: {openAPIV3Schema: {
-			type: object, properties: {spec: {type: object, properties: {
-				` + field + `: {type: object, properties: {x: {type: string, nullable: true}, num: {type: integer}}},
-				keep: {type: array, items: {type: integer}}` + more + `}}}}}}`
-	}
-	size := ", size: {type: integer}"
+	size, more := ", size: {type: integer}", ""
 	if only {
-		size += ", only: {type: string}"
+		more = ", only: {type: string}"
 	}
-	return parse(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ks.g}, spec: {group: g, scope: Namespaced,
-		names: {plural: ks, kind: K}, versions: [`+version("v1", "a", size)+`,
-		`+version("v2", "b", ", size: {type: integer, default: 3}")+`, `+version("v3", "c", ", size: {type: integer}")+`]}}`)
+	version := func(field, more string) string {
+		return `properties: {spec: {type: object, properties: {` + field + `: {type: object, properties: {x: {type: string, nullable: true}, num: {type: integer}}},
+			keep: {type: array, items: {type: integer}}` + more + `}}}`
+	}
+	return crdschematest.Kind(t, 2, version("a", size+more), version("b", ", size: {type: integer, default: 3}"), version("c", size))
 }
 
 func TestFuzzHoldsEachLaw(t *testing.T) {

@@ -14,17 +14,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
 )
 
 // twoVersions is the CRD of a kind with these properties of the spec in v1, and in v2, the hub.
 func twoVersions(t *testing.T, v1, v2 string) *crdschema.CRD {
 	t.Helper()
-	version := func(name, properties string) string {
-		return `{name: ` + name + `, served: true, storage: ` + map[bool]string{true: "true", false: "false"}[name == "v2"] + `, schema: {openAPIV3Schema: {
-			type: object, properties: {spec: {type: object, properties: {` + properties + `}}}}}}`
+	version := func(properties string) string {
+		return `properties: {spec: {type: object, properties: {` + properties + `}}}`
 	}
-	return parse(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ks.g}, spec: {group: g, scope: Namespaced,
-		names: {plural: ks, kind: K}, versions: [`+version("v1", v1)+`, `+version("v2", v2)+`]}}`)
+	return crdschematest.Kind(t, 2, version(v1), version(v2))
 }
 
 // specs converts the specs of two versions, with what is kept of each.
