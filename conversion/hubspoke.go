@@ -115,7 +115,6 @@ func FromTypes(
 // A goType is the Go type of a version.
 type goType struct {
 	object func() metav1.Object // returns a new one
-	schema *crdschema.Node
 	json   *jsonType
 }
 
@@ -126,7 +125,7 @@ func goTypeOf(argument string, object func() metav1.Object) goType {
 		panic(fmt.Sprintf("%s: not a pointer to a struct that embeds metav1.ObjectMeta: %T", argument, obj))
 	}
 	t := reflect.TypeOf(obj).Elem()
-	return goType{object, schemaOf(t), jsonTypeOf(t, map[reflect.Type]*jsonType{})}
+	return goType{object, jsonTypeOf(t, map[reflect.Type]*jsonType{})}
 }
 
 // coveredBy returns the description of the type with the fields that a schema does not cover.

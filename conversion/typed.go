@@ -50,7 +50,7 @@ func (c *typedVersions) convert(ctx context.Context, obj *Object, way direction,
 	if err != nil {
 		return nil, err
 	}
-	r := rewriter{source: source.schema, target: target.schema, lost: new(bool)}
+	r := rewriter{source: source.json, target: target.json, lost: new(bool)}
 	if err := r.value(obj.node, was, now); err != nil {
 		return nil, err
 	}
