@@ -9,10 +9,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
-// NewNode returns the place of whole objects of a schema that is not from a CRD. The caller must
-// not change the schema any more.
-func NewNode(s *schema.Structural) *Node { return build(withMeta(s)) }
-
 // build makes the tree of nodes of a schema, which must not change afterwards.
 func build(s *schema.Structural) *Node {
 	n := &Node{schema: s, kind: kindOf(s)}
