@@ -149,6 +149,15 @@ func TestFuzzHoldsEachLaw(t *testing.T) {
 			after: func(obj *jsondoc.Object, _, _ string) error { return set(obj, `["a"]`, "metadata", "finalizers") },
 		},
 		{
+			law: "metadata", name: "changes the uid", object: `{"apiVersion":"g/v1","kind":"K","metadata":{"uid":""}}`,
+			after: func(obj *jsondoc.Object, _, to string) error {
+				if !has(obj, "metadata", "uid") {
+					return nil
+				}
+				return set(obj, `"`+to+`"`, "metadata", "uid")
+			},
+		},
+		{
 			law: "metadata", name: "makes a label that is not valid", object: `{"apiVersion":"g/v1","kind":"K"}`,
 			after: func(obj *jsondoc.Object, from, _ string) error {
 				if from != "v1" {
