@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 
@@ -73,36 +72,6 @@ func objectsOf(t *testing.T, answer *apiextensionsv1.ConversionReview) []string 
 		objects = append(objects, string(object.Raw))
 	}
 	return objects
-}
-
-func TestHandler(t *testing.T) {
-	t.Parallel()
-	handler, err := controllerruntime.Handler(newScheme(), nil, cronjob.CRD())
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	for _, apiVersion := range []string{"apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"} {
-		t.Run(apiVersion, func(t *testing.T) {
-			t.Parallel()
-			answer := post(t, server.Client(), server.URL, reviewOf(t, apiVersion, "v1", workdaysV2, workdaysV2))
-			if answer.APIVersion != apiVersion || answer.Response.UID != "r1" {
-				t.Errorf("answer %s with uid %s, want %s and that of the request", answer.APIVersion, answer.Response.UID, apiVersion)
-			}
-			v1 := objectsOf(t, answer)
-			if len(v1) != 2 {
-				t.Fatalf("%d objects, want 2", len(v1))
-			}
-			if got, want := at(t, v1[0], "spec", "schedule"), "*/5 * * * 1-5"; got != want {
-				t.Errorf("schedule %v, want %s", got, want)
-			}
-			v2 := objectsOf(t, post(t, server.Client(), server.URL, reviewOf(t, apiVersion, "v2", v1...)))
-			if diff := cmp.Diff(tree(t, workdaysV2), tree(t, v2[0])); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
 }
 
 // What v2 cannot say comes back, where controller-runtime's handler loses it.

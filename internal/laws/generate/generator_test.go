@@ -19,13 +19,19 @@ func thing(t *testing.T, properties string) *crdschema.Version {
 	return crdschematest.Kind(t, 1, "properties: {"+properties+"}").Versions[0]
 }
 
-// made returns count objects of a version.
-func made(t *testing.T, v *crdschema.Version, hints generate.Hints, count int) []map[string]any {
+func newGenerator(t *testing.T, v *crdschema.Version, hints generate.Hints) *generate.Generator {
 	t.Helper()
 	g, err := generate.NewGenerator(v, hints)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return g
+}
+
+// made returns count objects of a version.
+func made(t *testing.T, v *crdschema.Version, hints generate.Hints, count int) []map[string]any {
+	t.Helper()
+	g := newGenerator(t, v, hints)
 	objects := make([]map[string]any, 0, count)
 	for index := uint64(0); len(objects) < count; index++ {
 		d := json.NewDecoder(bytes.NewReader(g.Object(1, index)))
@@ -80,10 +86,7 @@ status: {type: object, properties: {ready: {type: boolean}}}`
 func TestObjectsAreValid(t *testing.T) {
 	t.Parallel()
 	v := thing(t, rich)
-	g, err := generate.NewGenerator(v, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newGenerator(t, v, nil)
 	fields, present := map[string]int{}, 0
 	for index := range uint64(400) {
 		text := g.Object(1, index)
@@ -115,14 +118,7 @@ func TestObjectsAreValid(t *testing.T) {
 func TestObjectsAreRepeatable(t *testing.T) {
 	t.Parallel()
 	v := thing(t, rich)
-	g, err := generate.NewGenerator(v, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := generate.NewGenerator(v, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, again := newGenerator(t, v, nil), newGenerator(t, v, nil)
 	different := map[string]bool{}
 	for i := range uint64(200) {
 		object := g.Object(1, i)
@@ -249,10 +245,7 @@ func TestBadHints(t *testing.T) {
 func TestObjectsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	v := thing(t, `spec: {type: object, required: [x], properties: {x: {type: string, minLength: 5, maxLength: 3}}}}, required: [spec], example: {a: 1`)
-	g, err := generate.NewGenerator(v, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newGenerator(t, v, nil)
 	count := 0
 	for index := range uint64(100) {
 		if g.Object(1, index) != nil {
