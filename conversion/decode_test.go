@@ -141,19 +141,18 @@ spec:
     template: {type: object, properties: {metadata: {type: object}}}
 `
 
-// What a decoder accepts, it decodes as Kubernetes' own decoder does. Values that are equal are so
-// for reflect.DeepEqual, and their trees are what encoding/json writes.
+// What a decoder accepts, it decodes as Kubernetes' own decoder does, and its tree is what
+// encoding/json writes.
 func TestDecoderDoesWhatKubernetesDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
 	of := goTypeOf("zoo", func() metav1.Object { return &zoo{} })
 	schema := crdschematest.Version(t, zooSchema).Root
 	covered, layout := of.coveredBy(schema), &keep.Layout{Schema: schema, Other: schema, Root: &keep.Place{}, Opaque: true}
-	decoded, same, allKnown := 0, 0, 0
+	decoded, allKnown := 0, 0
 	if spec := covered.fields["spec"]; spec.shape != plain {
 		t.Fatal("the decoder leaves the spec to Kubernetes")
 	}
-	last := &zoo{}
 	for range 8000 {
 		text := zooObject(r)
 		obj, err := jsondoc.ParseObject([]byte(text))
@@ -179,18 +178,10 @@ func TestDecoderDoesWhatKubernetesDoes(t *testing.T) {
 				t.Fatalf("a field is known, but not to the schema: %s", text)
 			}
 		}
-		isSame := equal(reflect.ValueOf(got), reflect.ValueOf(last))
-		if isSame != reflect.DeepEqual(got, last) || !equal(reflect.ValueOf(got), reflect.ValueOf(want)) {
-			t.Fatalf("equal says %t: %s", isSame, text)
-		}
-		if isSame {
-			same++
-		}
-		last = got
 		checkTree(t, got, of.json)
 	}
-	t.Logf("%d decoded, %d of them all known, %d equal to the last", decoded, allKnown, same)
-	if decoded < 2000 || allKnown < 1000 || same < 100 {
+	t.Logf("%d decoded, %d of them all known", decoded, allKnown)
+	if decoded < 2000 || allKnown < 1000 {
 		t.Error("too few for a test")
 	}
 }

@@ -121,7 +121,7 @@ type goType struct {
 // goTypeOf panics for a type that is not that of a custom resource.
 func goTypeOf(argument string, object func() metav1.Object) goType {
 	obj := object()
-	if v := reflect.ValueOf(obj); !v.IsValid() || v.Kind() != reflect.Pointer || v.IsNil() || !hasMeta(obj) {
+	if v := reflect.ValueOf(obj); !v.IsValid() || v.Kind() != reflect.Pointer || v.IsNil() || objectMeta(obj) == nil {
 		panic(fmt.Sprintf("%s: not a pointer to a struct that embeds metav1.ObjectMeta: %T", argument, obj))
 	}
 	t := reflect.TypeOf(obj).Elem()
@@ -133,11 +133,6 @@ func (t goType) coveredBy(schema *crdschema.Node) *jsonType {
 	j := jsonTypeOf(reflect.TypeOf(t.object()).Elem(), map[reflect.Type]*jsonType{})
 	j.cover(schema, true)
 	return j
-}
-
-func hasMeta(obj metav1.Object) bool {
-	meta, is := objectMeta(obj)
-	return is && meta != nil
 }
 
 // lacking returns an error for versions that have no Go type, or no way to and from the hub.

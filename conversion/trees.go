@@ -138,6 +138,14 @@ func (c *comparison) both(v, w typedValue, f, g jsonField, name string, was, now
 	return c.put(g, w, name, now)
 }
 
+// equal is reflect.DeepEqual, without a copy of what has an address.
+func equal(v, w reflect.Value) bool {
+	if v.CanAddr() && w.CanAddr() {
+		v, w = v.Addr(), w.Addr()
+	}
+	return reflect.DeepEqual(v.Interface(), w.Interface())
+}
+
 func isNilable(v reflect.Value) bool {
 	switch v.Kind() { //nolint:exhaustive // others have no nil, or no JSON
 	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:

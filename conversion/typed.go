@@ -81,9 +81,7 @@ func (t goType) decodeFrom(obj *jsondoc.Object, src, dst metav1.Object, covered 
 			return false, err
 		}
 	}
-	from, _ := objectMeta(src) // goTypeOf has found it
-	to, _ := objectMeta(dst)
-	from.DeepCopyInto(to)
+	objectMeta(src).DeepCopyInto(objectMeta(dst)) // goTypeOf has found both
 	return known, nil
 }
 
@@ -105,14 +103,14 @@ func decodeSlowly(obj *jsondoc.Object, src metav1.Object) error {
 	return typeError(text, src)
 }
 
-// objectMeta returns the metadata of a type that embeds metav1.ObjectMeta.
-func objectMeta(obj metav1.Object) (*metav1.ObjectMeta, bool) {
+// objectMeta returns the metadata of a type that embeds metav1.ObjectMeta, nil of another one.
+func objectMeta(obj metav1.Object) *metav1.ObjectMeta {
 	accessor, is := obj.(metav1.ObjectMetaAccessor)
 	if !is {
-		return nil, false
+		return nil
 	}
-	meta, is := accessor.GetObjectMeta().(*metav1.ObjectMeta)
-	return meta, is
+	meta, _ := accessor.GetObjectMeta().(*metav1.ObjectMeta)
+	return meta
 }
 
 // dropNulls removes members that are null.
