@@ -295,7 +295,7 @@ func TestWhatIsRightHoldsAllLaws(t *testing.T) {
 			t.Parallel()
 			suite.Seed, suite.Stored, suite.Walks = hold.DefaultSeed, true, true
 			stats, err := suite.Fuzz(t.Context(), 200)
-			if err != nil || stats.Walks != 200 {
+			if err != nil || stats.Objects != 400 || stats.Dropped > 40 || stats.Edits < 400 || stats.Fragments < 400 || stats.Walks != 200 {
 				t.Errorf("%+v: %v", stats, err)
 			}
 		})
