@@ -241,18 +241,3 @@ func TestBadHints(t *testing.T) {
 		}
 	}
 }
-
-func TestObjectsThatCannotBeMade(t *testing.T) {
-	t.Parallel()
-	v := thing(t, `spec: {type: object, required: [x], properties: {x: {type: string, minLength: 5, maxLength: 3}}}}, required: [spec], example: {a: 1`)
-	g := newGenerator(t, v, nil)
-	count := 0
-	for index := range uint64(100) {
-		if g.Object(1, index) != nil {
-			count++
-		}
-	}
-	if dropped := g.Dropped(); count > 0 || dropped < 100 {
-		t.Errorf("%d objects, dropped %d", count, dropped)
-	}
-}

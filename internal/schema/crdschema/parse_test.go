@@ -2,7 +2,6 @@ package crdschema_test
 
 import (
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,24 +12,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
 )
-
-func TestExamplesParse(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"crontabs.example.com", "crontabs.stable.example.com", "databases.example.com"} {
-		file := "../../../examples/crds/" + name + ".yaml"
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		crds, err := apiserver.Parse(file, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(crds) != 1 || crds[0].Name != name || len(crds[0].Versions) < 2 {
-			t.Errorf("parsed %+v", crds)
-		}
-	}
-}
 
 func TestWhatACRDSays(t *testing.T) {
 	t.Parallel()
