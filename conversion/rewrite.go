@@ -15,8 +15,8 @@ import (
 // the same in both keeps its text.
 //
 // The text may have more than was: unknown fields, and nulls and zero values that the source's Go
-// type drops. These stay if the types of source and target have them alike. The types are nil if was
-// has all that the text has.
+// type drops. These stay if the types of source and target have them alike. The types are nil if
+// was has all that the text has.
 type rewriter struct {
 	source, target *jsonType
 

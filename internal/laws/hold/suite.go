@@ -25,8 +25,8 @@ type Suite struct {
 	Seed uint64
 
 	// CRD has the schemas of the versions. Objects are equal if they are after the API server's
-	// pruning and defaulting, and edits are parts of other valid objects. Versions that the CRD does
-	// not have are left out.
+	// pruning and defaulting, and edits are parts of other valid objects. Versions that the CRD
+	// does not have are left out.
 	CRD *crdschema.CRD
 	// Hints are values that Fuzz should try, by version.
 	Hints map[string]generate.Hints
@@ -98,8 +98,8 @@ type Runner struct {
 	rejected map[direction]*rejected
 }
 
-// Prepare returns a Runner. It fails without a CRD, for a version without a schema, and if it cannot
-// read a drop or a hint.
+// Prepare returns a Runner. It fails without a CRD, for a version without a schema, and if it
+// cannot read a drop or a hint.
 func (s Suite) Prepare() (*Runner, error) {
 	if s.CRD == nil {
 		return nil, errors.New("no schemas to make objects from, set CRD")
