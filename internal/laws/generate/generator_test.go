@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/laws/tree"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
 )
@@ -34,12 +35,7 @@ func made(t *testing.T, v *crdschema.Version, hints generate.Hints, count int) [
 	g := newGenerator(t, v, hints)
 	objects := make([]map[string]any, 0, count)
 	for index := uint64(0); len(objects) < count; index++ {
-		d := json.NewDecoder(bytes.NewReader(g.Object(1, index)))
-		d.UseNumber()
-		var obj map[string]any
-		if err := d.Decode(&obj); err != nil {
-			t.Fatal(err)
-		}
+		obj, _ := tree.Literal(g.Object(1, index)).(map[string]any)
 		objects = append(objects, obj)
 	}
 	return objects
