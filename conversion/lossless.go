@@ -173,7 +173,7 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 	}
 	err = keep.Put(ctx, obj, c.from, entries)
 	if _, is := errors.AsType[*keep.TooLargeError](err); is {
-		converters.ReportFrom(ctx).NoteTooLarge()
+		converters.ReportFrom(ctx).TooLarge = true
 	}
 	return err
 }
@@ -202,7 +202,7 @@ func (c *keeping) hasUnknown(ctx context.Context, x *jsondoc.Object) bool {
 	}
 	unknown := search.HasUnknown(x, c.source.Layout)
 	if unknown {
-		converters.ReportFrom(ctx).NoteUnknown()
+		converters.ReportFrom(ctx).UnknownFields = true
 	}
 	c.pool.Put(search)
 	return unknown
