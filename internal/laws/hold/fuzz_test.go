@@ -282,11 +282,11 @@ func TestFuzzNeedsSchemas(t *testing.T) {
 
 // BenchmarkFuzz holds a small kind to all laws, on as many goroutines as there are processors.
 func BenchmarkFuzz(b *testing.B) {
-	crds, err := apiserver.Parse("crd.yaml", crds.CronTabs)
+	all, err := apiserver.Parse("crd.yaml", crds.CronTabs)
 	if err != nil {
 		b.Fatal(err)
 	}
-	suite := hold.Suite{Kind: &exampletest.Kinds()[0], CRD: crds[0]}
+	suite := hold.Suite{Kind: &exampletest.Kinds()[0], CRD: all[0]}
 	stats, err := suite.Fuzz(b.Context(), uint64(b.N))
 	if err != nil {
 		b.Fatal(err)
