@@ -1,30 +1,28 @@
 package conversion_test
 
 import (
-	"encoding/json"
-	"strings"
+	"reflect"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // sameObject compares objects as JSON, with the text of number literals. Empty metadata is like
 // none.
 func sameObject(t *testing.T, a, b string) bool {
 	t.Helper()
-	return cmp.Equal(decodeLiteral(t, a), decodeLiteral(t, b))
+	return reflect.DeepEqual(decodeLiteral(t, a), decodeLiteral(t, b))
 }
 
-func decodeLiteral(t *testing.T, text string) map[string]any {
+func decodeLiteral(t *testing.T, text string) any {
 	t.Helper()
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	var v map[string]any
-	if err := d.Decode(&v); err != nil {
+	v, err := jsondoc.Decode([]byte(text), true)
+	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	if meta, ok := v["metadata"].(map[string]any); ok && len(meta) == 0 {
-		delete(v, "metadata")
+	object, _ := v.(map[string]any)
+	if meta, ok := object["metadata"].(map[string]any); ok && len(meta) == 0 {
+		delete(object, "metadata")
 	}
 	return v
 }

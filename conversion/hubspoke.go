@@ -115,18 +115,17 @@ func FromTypes(
 // A goType is the Go type of a version.
 type goType struct {
 	object func() metav1.Object // returns a new one
-	schema *crdschema.Node
 	json   *jsonType
 }
 
 // goTypeOf panics for a type that is not that of a custom resource.
 func goTypeOf(argument string, object func() metav1.Object) goType {
 	obj := object()
-	if v := reflect.ValueOf(obj); !v.IsValid() || v.Kind() != reflect.Pointer || v.IsNil() || !hasMeta(obj) {
+	if v := reflect.ValueOf(obj); !v.IsValid() || v.Kind() != reflect.Pointer || v.IsNil() || objectMeta(obj) == nil {
 		panic(fmt.Sprintf("%s: not a pointer to a struct that embeds metav1.ObjectMeta: %T", argument, obj))
 	}
 	t := reflect.TypeOf(obj).Elem()
-	return goType{object, schemaOf(t), jsonTypeOf(t, map[reflect.Type]*jsonType{})}
+	return goType{object, jsonTypeOf(t, map[reflect.Type]*jsonType{})}
 }
 
 // coveredBy returns the description of the type with the fields that a schema does not cover.
@@ -134,11 +133,6 @@ func (t goType) coveredBy(schema *crdschema.Node) *jsonType {
 	j := jsonTypeOf(reflect.TypeOf(t.object()).Elem(), map[reflect.Type]*jsonType{})
 	j.cover(schema, true)
 	return j
-}
-
-func hasMeta(obj metav1.Object) bool {
-	meta, is := objectMeta(obj)
-	return is && meta != nil
 }
 
 // lacking returns an error for versions that have no Go type, or no way to and from the hub.

@@ -4,11 +4,17 @@
 
 package conversion_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestHubSpokeLaws(t *testing.T) {
 	t.Parallel()
-	holdLaws(t, typedKind(toHub),
+	crd := strings.NewReplacer( // what the Go types read
+		"wait: {", `wait: {pattern: "^[1-9]h0m0s$", `, "memory: {", `memory: {pattern: "^[1-9]Mi$", anyOf: [{type: integer}, {type: string}], `,
+	).Replace(string(typedCRD()))
+	holdLaws(t, typedKind(toHub), []byte(crd),
 		[]byte(`{"apiVersion":"g/v1","kind":"K","metadata":{"name":"a"},"spec":{"name":"n","pause":true,"weight":1.10,`+
 			`"items":[{"name":"a","size":1},{"name":"b"}],"box":{"width":1},"old":"x","oldPtr":true,`+
 			`"oldList":[{"name":"c","size":7}],"oldBox":{"width":2},"ratio":0.5,"dropped":"d"}}`),

@@ -1,25 +1,12 @@
 package conversion
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
-
-// encode returns v as JSON: names sorted, integers exact, nothing escaped for HTML.
-func encode(v any) ([]byte, error) {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
-}
 
 // decode reads JSON as the API server does: names are case-sensitive, numbers are int64 where they
 // fit.
@@ -30,7 +17,7 @@ func decodeLast(text []byte, into any) error { return decode(jsondoc.LastOfEach(
 
 // render encodes v, which a converter set at path.
 func render(v any, path string) (jsondoc.Value, error) {
-	text, err := encode(v)
+	text, err := jsondoc.Encode(v)
 	if err != nil {
 		return jsondoc.Value{}, unrepresentable(path)
 	}

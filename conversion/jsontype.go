@@ -9,13 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A jsonType is a Go type as encoding/json reads and writes it.
 type jsonType struct {
 	shape  shape
-	elem   *jsonType // of a pointer, a list or a dict
+	kind   jsondoc.Kind // of a scalar
+	elem   *jsonType    // of a pointer, a list or a dict
 	fields map[string]jsonField
 	hidden [][]int // indexes of fields that encoding/json does not write
 }
@@ -54,8 +56,12 @@ func jsonTypeOf(t reflect.Type, known map[reflect.Type]*jsonType) *jsonType {
 	case kind == reflect.Pointer:
 		j.shape, j.elem = pointer, jsonTypeOf(t.Elem(), known)
 	case hasOwnJSON(t) || t == reflect.TypeFor[json.Number]():
-	case kind == reflect.String || kind >= reflect.Bool && kind <= reflect.Uintptr:
-		j.shape = scalar
+	case kind == reflect.String:
+		j.shape, j.kind = scalar, jsondoc.String
+	case kind == reflect.Bool:
+		j.shape, j.kind = scalar, jsondoc.Bool
+	case kind >= reflect.Int && kind <= reflect.Uintptr:
+		j.shape, j.kind = scalar, jsondoc.Number
 	case kind == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
 		j.shape, j.elem = list, jsonTypeOf(t.Elem(), known)
 	case kind == reflect.Map && t.Key().Kind() == reflect.String && !hasOwnJSON(t.Key()):
@@ -122,10 +128,55 @@ func fieldsOf(t reflect.Type, known map[reflect.Type]*jsonType) (fields map[stri
 	return embedded, hidden, true
 }
 
-// hasOwnJSON reports whether encoding/json lets a type write or read itself.
+// hasOwnJSON reports whether encoding/json lets a type write or read itself, or takes any value.
 func hasOwnJSON(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
-	return opaque(t) || p.Implements(reflect.TypeFor[json.Marshaler]()) || p.Implements(reflect.TypeFor[encoding.TextMarshaler]())
+	return t.Kind() == reflect.Interface || slices.ContainsFunc([]reflect.Type{
+		reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler](),
+		reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
+	}, p.Implements)
+}
+
+// pointee returns the type that pointers lead to. T may be nil.
+func (t *jsonType) pointee() *jsonType {
+	for t != nil && t.shape == pointer {
+		t = t.elem
+	}
+	return t
+}
+
+// below returns the type of an object's member, and whether the object's type knows it. What is
+// below a rare type may be anything.
+func (t *jsonType) below(name []byte) (member *jsonType, known bool) {
+	switch t = t.pointee(); {
+	case t == nil:
+		return nil, false
+	case t.shape == rare:
+		return t, true
+	case t.shape == dict:
+		return t.elem, true
+	}
+	f, known := t.fields[string(name)]
+	return f.jsonType, known
+}
+
+// items returns the type of a list's elements, or nil.
+func (t *jsonType) items() *jsonType {
+	if t = t.pointee(); t != nil && t.shape == list {
+		return t.elem
+	} else if t != nil && t.shape == rare {
+		return t
+	}
+	return nil
+}
+
+// alike reports whether values of two types are JSON of one kind.
+func (t *jsonType) alike(other *jsonType) bool {
+	t, other = t.pointee(), other.pointee()
+	if t == nil || other == nil {
+		return t == other
+	}
+	return t.shape == other.shape && t.kind == other.kind
 }
 
 // omits reports whether encoding/json leaves the value out.

@@ -71,7 +71,7 @@ type keeper struct {
 	typed     *typedVersions // the same, or nil
 	versions  []string
 	layouts   map[direction]*layout
-	pool      sync.Pool // of *scratch
+	pool      sync.Pool // of *keep.Searcher, whose memory conversions reuse
 }
 
 // A layout is that of the version that is converted from, towards the other.
@@ -81,11 +81,6 @@ type layout struct {
 	alike map[*crdschema.Node]bool // see pruneAlike
 
 	json *jsonType // of the version's Go type, if it has one, with the fields that the schema does not cover
-}
-
-// A scratch is memory that conversions reuse.
-type scratch struct {
-	search keep.Searcher
 }
 
 func newKeeper(c Converter, k *converters.Kind) *keeper {
@@ -125,14 +120,15 @@ type keeping struct {
 }
 
 func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
-	if err := c.begin(obj); err != nil {
+	c.stored = keep.IsStored(obj)
+	if _, err := c.fill(c.source, obj); err != nil {
 		return err
 	}
 	text, asRead, x := obj.Text(), obj.Untouched(), obj
 	if asRead {
 		x = obj.Original()
 	}
-	kept, err := c.take(obj)
+	kept, err := keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Memory{})
 	if err != nil {
 		return err
 	}
@@ -176,15 +172,8 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 	}
 	err = keep.Put(ctx, obj, c.from, entries)
 	if _, is := errors.AsType[*keep.TooLargeError](err); is {
-		converters.ReportFrom(ctx).NoteTooLarge()
+		converters.ReportFrom(ctx).TooLarge = true
 	}
-	return err
-}
-
-// begin fills in the defaults of the object's version.
-func (c *keeping) begin(obj *jsondoc.Object) error {
-	c.stored = keep.IsStored(obj)
-	_, err := c.fill(c.source, obj)
 	return err
 }
 
@@ -204,22 +193,17 @@ func (c *keeping) there(ctx context.Context, obj *jsondoc.Object) (*wayBack, err
 	return c.typed.convert(ctx, newObject(obj), c.direction, c.source.json)
 }
 
-// take removes kept values from obj and returns them.
-func (c *keeping) take(obj *jsondoc.Object) ([]*keep.Entry, error) {
-	return keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Memory{})
-}
-
 // hasUnknown reports whether the original x has fields that no schema knows.
 func (c *keeping) hasUnknown(ctx context.Context, x *jsondoc.Object) bool {
-	memory, ok := c.pool.Get().(*scratch)
+	search, ok := c.pool.Get().(*keep.Searcher)
 	if !ok {
-		memory = &scratch{}
+		search = &keep.Searcher{}
 	}
-	unknown := memory.search.HasUnknown(x, c.source.Layout)
+	unknown := search.HasUnknown(x, c.source.Layout)
 	if unknown {
-		converters.ReportFrom(ctx).NoteUnknown()
+		converters.ReportFrom(ctx).UnknownFields = true
 	}
-	c.pool.Put(memory)
+	c.pool.Put(search)
 	return unknown
 }
 

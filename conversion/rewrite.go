@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
-	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // A rewriter turns the text of a source object into that of its target. For each node of the text
@@ -16,10 +15,10 @@ import (
 // the same in both keeps its text.
 //
 // The text may have more than was: unknown fields, and nulls and zero values that the source's Go
-// type drops. These stay if the schemas of source and target have them alike. The schemas are nil
-// if was has all that the text has.
+// type drops. These stay if the types of source and target have them alike. The types are nil if
+// was has all that the text has.
 type rewriter struct {
-	source, target *crdschema.Node
+	source, target *jsonType
 
 	lost *bool // set if text is taken out that was may not encode to; may be nil
 }
@@ -36,7 +35,7 @@ func (r rewriter) takes(n *jsondoc.Node, was any) {
 	if r.lost == nil || *r.lost {
 		return
 	}
-	if value, err := literal(n.Text()); err != nil || !reflect.DeepEqual(value, was) {
+	if value, err := jsondoc.Decode(n.Text(), true); err != nil || !reflect.DeepEqual(value, was) {
 		r.loses()
 	}
 }
@@ -175,8 +174,8 @@ func (r rewriter) member(name []byte, m jsondoc.Member, v values) (stays bool, e
 		return true, nil
 	}
 	n := m.Node()
-	source, known := below(r.source, name)
-	target, knownNow := below(r.target, name)
+	source, known := r.source.below(name)
+	target, knownNow := r.target.below(name)
 	at := rewriter{source, target, r.lost}
 	switch {
 	case v.has && v.had:
@@ -187,35 +186,13 @@ func (r rewriter) member(name []byte, m jsondoc.Member, v values) (stays bool, e
 	case v.had:
 		r.takes(n, v.was)
 		return false, nil
-	case known != knownNow || source.Kind() != target.Kind() && n.Kind() != jsondoc.Null:
+	case known != knownNow || !source.alike(target) && n.Kind() != jsondoc.Null:
 		r.loses()
 		return false, nil
 	case known && n.Kind() == jsondoc.Map:
 		return true, at.members(n, nil, nil)
 	}
 	return true, nil
-}
-
-// below returns a schema's node for a member of an object, and whether the schema knows the member.
-func below(s *crdschema.Node, name []byte) (member *crdschema.Node, known bool) {
-	if p := s.PropertyNamed(name); p != nil {
-		return p, true
-	}
-	if v := s.Values(); v != nil {
-		return v, true
-	}
-	if s.PreservesUnknown() {
-		return s, true
-	}
-	return nil, false
-}
-
-// itemsOf returns a schema's node for the elements of a list.
-func itemsOf(s *crdschema.Node) *crdschema.Node {
-	if s.PreservesUnknown() {
-		return s
-	}
-	return s.Items()
 }
 
 // elements keeps the text of each element that the list had before, at whatever index, and rewrites
@@ -230,7 +207,7 @@ func (r rewriter) elements(n *jsondoc.Node, was, now []any) error {
 		return replace(n, now)
 	}
 	r.takes(n, was)
-	of := rewriter{itemsOf(r.source), itemsOf(r.target), nil}
+	of := rewriter{r.source.items(), r.target.items(), nil}
 	asLong := len(was) == len(now)
 	from, used := matchElements(was, now)
 	inPlace := asLong
@@ -281,7 +258,7 @@ func matchElements(old, now []any) (from []int, used []bool) {
 	}
 	free := make(map[string][]int)
 	for j := range old {
-		if text, err := encode(old[j]); err == nil && !used[j] {
+		if text, err := jsondoc.Encode(old[j]); err == nil && !used[j] {
 			free[string(text)] = append(free[string(text)], j)
 		}
 	}
@@ -289,7 +266,7 @@ func matchElements(old, now []any) (from []int, used []bool) {
 		if from[i] >= 0 {
 			continue
 		}
-		text, err := encode(now[i])
+		text, err := jsondoc.Encode(now[i])
 		if js := free[string(text)]; err == nil && len(js) > 0 {
 			from[i], free[string(text)] = js[0], js[1:]
 			used[js[0]] = true

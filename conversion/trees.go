@@ -138,6 +138,14 @@ func (c *comparison) both(v, w typedValue, f, g jsonField, name string, was, now
 	return c.put(g, w, name, now)
 }
 
+// equal is reflect.DeepEqual, without a copy of what has an address.
+func equal(v, w reflect.Value) bool {
+	if v.CanAddr() && w.CanAddr() {
+		v, w = v.Addr(), w.Addr()
+	}
+	return reflect.DeepEqual(v.Interface(), w.Interface())
+}
+
 func isNilable(v reflect.Value) bool {
 	switch v.Kind() { //nolint:exhaustive // others have no nil, or no JSON
 	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
@@ -165,7 +173,7 @@ func (c *comparison) tree(v typedValue) (any, error) {
 	if value, is := x.literal(); is {
 		return value, nil
 	}
-	text, err := encode(addressOf(v.Value).Interface())
+	text, err := jsondoc.Encode(addressOf(v.Value).Interface())
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +181,7 @@ func (c *comparison) tree(v typedValue) (any, error) {
 		again := reflect.New(v.Type())
 		c.decodes = decode(text, again.Interface()) == nil && equal(again.Elem(), v.Value)
 	}
-	return literal(text)
+	return jsondoc.Decode(text, true)
 }
 
 // members returns the JSON of a plain struct.
@@ -198,7 +206,7 @@ func (v typedValue) pointee() typedValue {
 
 func (v typedValue) isPlain() bool { return v.IsValid() && v.shape == plain }
 
-// literal returns the JSON of a scalar, as the function literal does.
+// literal returns the JSON of a scalar, as jsondoc.Decode does.
 func (v typedValue) literal() (value any, is bool) {
 	switch {
 	case !v.IsValid() || v.shape != scalar:
@@ -211,47 +219,4 @@ func (v typedValue) literal() (value any, is bool) {
 		return json.Number(strconv.FormatInt(v.Int(), 10)), true
 	}
 	return json.Number(strconv.FormatUint(v.Uint(), 10)), true
-}
-
-// literal decodes JSON with numbers as literals. The last value of a name counts.
-func literal(text []byte) (any, error) {
-	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-	if err != nil {
-		return nil, err
-	}
-	return next(&s)
-}
-
-// next decodes the value at a scanner.
-func next(s *jsondoc.Scanner) (value any, err error) {
-	switch s.Kind() { //nolint:exhaustive // the others have no parts
-	case jsondoc.Map:
-		members := map[string]any{}
-		return members, s.EveryMember(func(name []byte) (err error) {
-			members[string(name)], err = next(s)
-			return err
-		})
-	case jsondoc.Array:
-		elements := []any{}
-		err = s.Elements(func() error {
-			element, err := next(s)
-			elements = append(elements, element)
-			return err
-		})
-		return elements, err
-	}
-	at, err := s.Skip()
-	if err != nil {
-		return nil, err
-	}
-	switch text := s.Text(at); text[0] {
-	case '"':
-		return jsondoc.Unquote(text), nil
-	case 't', 'f':
-		return text[0] == 't', nil
-	case 'n':
-		return nil, nil //nolint:nilnil // null
-	default:
-		return json.Number(text), nil
-	}
 }

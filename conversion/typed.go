@@ -50,7 +50,7 @@ func (c *typedVersions) convert(ctx context.Context, obj *Object, way direction,
 	if err != nil {
 		return nil, err
 	}
-	r := rewriter{source: source.schema, target: target.schema, lost: new(bool)}
+	r := rewriter{source: source.json, target: target.json, lost: new(bool)}
 	if err := r.value(obj.node, was, now); err != nil {
 		return nil, err
 	}
@@ -81,79 +81,39 @@ func (t goType) decodeFrom(obj *jsondoc.Object, src, dst metav1.Object, covered 
 			return false, err
 		}
 	}
-	from, _ := objectMeta(src) // goTypeOf has found it
-	to, _ := objectMeta(dst)
-	from.DeepCopyInto(to)
+	objectMeta(src).DeepCopyInto(objectMeta(dst)) // goTypeOf has found both
 	return known, nil
 }
 
-// decodeSlowly decodes any object, or says why it cannot be decoded.
+// decodeSlowly decodes any object, or says why it cannot be decoded. To most Go types null is the
+// same as nothing; metav1.Duration and its like refuse it.
 func decodeSlowly(obj *jsondoc.Object, src metav1.Object) error {
-	meta, err := obj.Get("metadata")
-	if err != nil {
-		return err
+	own, err := copyOf(obj)
+	if err == nil {
+		err = own.Remove("metadata", "managedFields")
 	}
-	metadata := []byte("null")
-	if meta.Kind() != jsondoc.Invalid {
-		if metadata, err = textWithout(meta, "managedFields", nil); err != nil {
-			return err
-		}
-	}
-	text, err := textWithout(obj.Node, "metadata", metadata)
-	if err != nil || decodeLast(text, src) == nil {
+	if err != nil || decodeLast(own.Text(), src) == nil {
 		return err
 	}
 	reflect.ValueOf(src).Elem().SetZero()
-	if decodeLast(withoutNulls(text), src) != nil {
-		return typeError(jsondoc.LastOfEach(text), src)
+	text := jsondoc.LastOfEach(own.Text())
+	if dropNulls(own.Node) == nil && decodeLast(own.Text(), src) == nil {
+		return nil
 	}
-	return nil
+	return typeError(text, src)
 }
 
-// objectMeta returns the metadata of a type that embeds metav1.ObjectMeta.
-func objectMeta(obj metav1.Object) (*metav1.ObjectMeta, bool) {
+// objectMeta returns the metadata of a type that embeds metav1.ObjectMeta, nil of another one.
+func objectMeta(obj metav1.Object) *metav1.ObjectMeta {
 	accessor, is := obj.(metav1.ObjectMetaAccessor)
 	if !is {
-		return nil, false
+		return nil
 	}
-	meta, is := accessor.GetObjectMeta().(*metav1.ObjectMeta)
-	return meta, is
+	meta, _ := accessor.GetObjectMeta().(*metav1.ObjectMeta)
+	return meta
 }
 
-// textWithout returns the text of n with the member name replaced, or left out if replacement is
-// nil.
-func textWithout(n *jsondoc.Node, name string, replacement []byte) ([]byte, error) {
-	if n.Kind() != jsondoc.Map {
-		return n.Text(), nil
-	}
-	text := []byte{'{'}
-	err := n.Each(func(member string, value *jsondoc.Node) bool {
-		of := value.Text()
-		if member == name {
-			of = replacement
-		}
-		if of != nil {
-			if len(text) > 1 {
-				text = append(text, ',')
-			}
-			text = append(jsondoc.AppendString(text, member), ':')
-			text = append(text, of...)
-		}
-		return true
-	})
-	return append(text, '}'), err
-}
-
-// withoutNulls returns the text of an object without members that are null. To most Go types null
-// is the same as nothing; metav1.Duration and its like refuse it.
-func withoutNulls(text []byte) []byte {
-	obj, err := jsondoc.ParseObject(text)
-	if err != nil || dropNulls(obj.Node) != nil {
-		return text
-	}
-	return obj.Text()
-}
-
+// dropNulls removes members that are null.
 func dropNulls(n *jsondoc.Node) error {
 	var problem error
 	err := n.Filter(func(_ []byte, m jsondoc.Member) bool {
@@ -181,24 +141,17 @@ func typeError(text []byte, into any) error {
 // treeOf decodes the JSON of v, with numbers as literals. Its metadata has only labels and
 // annotations, all that a conversion may change.
 func treeOf(v metav1.Object) (map[string]any, error) {
-	text, err := encode(v)
+	text, err := jsondoc.Encode(v)
 	if err != nil {
 		return nil, fmt.Errorf("converter set a value that JSON cannot represent, fix the converter: %T", v)
 	}
-	value, err := literal(text)
+	value, err := jsondoc.Decode(text, true)
 	tree, is := value.(map[string]any)
 	if err != nil || !is {
 		return nil, fmt.Errorf("go type does not encode as an object, fix the type: %T", v)
 	}
 	delete(tree, "apiVersion")
 	delete(tree, "kind")
-	all, _ := tree["metadata"].(map[string]any)
-	metadata := map[string]any{}
-	for _, name := range []string{"labels", "annotations"} {
-		if members, found := all[name]; found {
-			metadata[name] = members
-		}
-	}
-	tree["metadata"] = metadata
+	tree["metadata"] = tags(v)
 	return tree, nil
 }

@@ -23,20 +23,18 @@ type wayBack struct {
 // isLossless reports whether dst converts back to src. It changes dst.
 func (w *wayBack) isLossless(ctx context.Context) bool {
 	back := w.source.object()
-	from, isMeta := objectMeta(w.dst)
-	to, isMetaToo := objectMeta(back)
 	src, isObject := w.src.(runtime.Object)
 	dst, isObjectToo := w.dst.(runtime.Object)
 	again, isObjectAgain := back.(runtime.Object)
-	if !isMeta || !isMetaToo || !isObject || !isObjectToo || !isObjectAgain {
+	if !isObject || !isObjectToo || !isObjectAgain {
 		return false
 	}
-	from.DeepCopyInto(to)
+	objectMeta(w.dst).DeepCopyInto(objectMeta(back)) // goTypeOf has found both
 	dst.GetObjectKind().SetGroupVersionKind(src.GetObjectKind().GroupVersionKind().GroupKind().WithVersion(w.version))
 	if w.step(ctx, w.dst, back) != nil {
 		return false
 	}
 	src.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	again.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	return equal(reflect.ValueOf(w.src), reflect.ValueOf(back))
+	return reflect.DeepEqual(w.src, back)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 
 	"github.com/crdconvert/webhookd/contrib/controllerruntime"
@@ -60,11 +61,11 @@ func BenchmarkReview(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, objects := range []int{1, 50} {
-		all := make([]string, 0, objects)
+		all := make([][]byte, 0, objects)
 		for i := range objects {
-			all = append(all, cronJob(i))
+			all = append(all, []byte(cronJob(i)))
 		}
-		review := reviewOf(b, "apiextensions.k8s.io/v1", "v1", all...)
+		review := reviewclient.Request("v1", "r1", cronjob.Group+"/v1", all...)
 		for _, peer := range []struct {
 			name    string
 			handler http.Handler

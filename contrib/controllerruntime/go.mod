@@ -6,7 +6,6 @@ toolchain go1.26.8
 
 require (
 	github.com/crdconvert/webhookd v0.1.0
-	github.com/google/go-cmp v0.7.0
 	k8s.io/api v0.37.2
 	k8s.io/apiextensions-apiserver v0.37.2
 	k8s.io/apimachinery v0.37.2

@@ -9,8 +9,7 @@ import (
 
 // A Report has what a conversion observes apart from its result, since a converter has no log and
 // no metric. It is for one object at a time and not safe for concurrent use. The zero Report is
-// ready for use. Note methods do nothing on nil, so a converter may call them whether or not a
-// Report is wanted.
+// ready for use.
 type Report struct {
 	// UnknownFields says that the object has fields that no version in the converter's copy of the
 	// CRD has, so the copy is older than the object.
@@ -26,27 +25,6 @@ type Report struct {
 	// against k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB. It is 0 if
 	// KeptBytes is.
 	AnnotationBytes int
-}
-
-// NoteUnknown sets UnknownFields.
-func (r *Report) NoteUnknown() {
-	if r != nil {
-		r.UnknownFields = true
-	}
-}
-
-// NoteCostLimit sets CostLimit.
-func (r *Report) NoteCostLimit() {
-	if r != nil {
-		r.CostLimit = true
-	}
-}
-
-// NoteTooLarge sets TooLarge.
-func (r *Report) NoteTooLarge() {
-	if r != nil {
-		r.TooLarge = true
-	}
 }
 
 // A ReportContext is a context in which a conversion finds a Report. A caller that converts many
@@ -77,10 +55,12 @@ func (c *ReportContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// ReportFrom returns the Report of a context, or nil. Note methods accept nil.
+// ReportFrom returns the Report of a context, or one that nobody reads.
 func ReportFrom(ctx context.Context) *Report {
-	r, _ := ctx.Value(reportKey{}).(*Report)
-	return r
+	if r, _ := ctx.Value(reportKey{}).(*Report); r != nil {
+		return r
+	}
+	return &Report{}
 }
 
 // Measure sets KeptBytes and AnnotationBytes for a result, and reports whether an annotation has

@@ -17,9 +17,7 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	noting := func(ctx context.Context) {
 		r := converters.ReportFrom(ctx)
-		r.NoteUnknown()
-		r.NoteCostLimit()
-		r.NoteTooLarge()
+		r.UnknownFields, r.CostLimit, r.TooLarge = true, true, true
 	}
 	noting(t.Context())
 	noting(new(converters.ReportContext).With(t.Context(), nil))

@@ -25,18 +25,18 @@ func noting(ctx context.Context, obj *jsondoc.Object, _, _ string) error {
 	r := converters.ReportFrom(ctx)
 	switch name, _ := node.Str(); name {
 	case "unknown":
-		r.NoteUnknown()
+		r.UnknownFields = true
 	case "costly":
-		r.NoteCostLimit()
+		r.CostLimit = true
 	case "large":
-		r.NoteTooLarge()
+		r.TooLarge = true
 		return errors.New("too large")
 	case "huge":
 		return obj.Set(jsondoc.StringValue(strings.Repeat("x", 256<<10)), "metadata", "annotations", keptName)
 	case "kept":
 		return obj.Set(jsondoc.StringValue("x"), "metadata", "annotations", keptName)
 	case "panics":
-		r.NoteUnknown()
+		r.UnknownFields = true
 		panic("on purpose")
 	}
 	return nil

@@ -329,7 +329,7 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 	}
 	if err := c.guard(src, obj); err != nil {
 		if _, is := errors.AsType[*sizeError](err); is {
-			c.noted.NoteTooLarge()
+			c.noted.TooLarge = true
 		}
 		return err
 	}

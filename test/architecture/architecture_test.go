@@ -22,7 +22,8 @@ func TestArrowsRunDown(t *testing.T) {
 	t.Parallel()
 	floors := map[string]int{}
 	for floor, packages := range []string{
-		"document/didyoumean document/jsondoc document/yamljson",
+		"document/didyoumean document/jsondoc",
+		"document/yamljson",
 		"document/yamledit",
 		"schema/xrd",
 		"schema/crdschema schema/manifest",

@@ -13,6 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/conversion/rules"
 	"github.com/crdconvert/webhookd/conversion/webhook"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -112,7 +113,7 @@ func TestRulesConvertAsUpstreamDoes(t *testing.T) {
 			ours := r.handler(t)
 			compare := func(name string, object []byte) []byte {
 				t.Helper()
-				review := reviewOf(t, r.other(object), object)
+				review := reviewclient.Request("v1", "u", r.other(object), object)
 				want, got := answer(t, theirs, review), answer(t, ours, review)
 				switch {
 				case want == nil: // a Go type does not read it
@@ -130,7 +131,7 @@ func TestRulesConvertAsUpstreamDoes(t *testing.T) {
 				if keeps := bytes.Contains(there, []byte("conversion.webhookd.io/")); keeps != (name == "kept") {
 					t.Errorf("%s: values are kept: %t", name, keeps)
 				}
-				back := answer(t, ours, reviewOf(t, r.other(there), there))
+				back := answer(t, ours, reviewclient.Request("v1", "u", r.other(there), there))
 				if diff := cmp.Diff(seen(t, scheme, object), seen(t, scheme, back)); diff != "" {
 					t.Errorf("%s and back: -before +after\n%s", name, diff)
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/crdconvert/webhookd/contrib/controllerruntime"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
+	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -50,7 +51,7 @@ func TestAnswersAreThoseOfControllerRuntime(t *testing.T) {
 						if object == nil || to == from.Name {
 							continue
 						}
-						review := reviewOf(t, crd.Group+"/"+to, object)
+						review := reviewclient.Request("v1", "u", crd.Group+"/"+to, object)
 						theirs, ours := answer(t, theirs, review), answer(t, ours, review)
 						if theirs == nil || ours == nil {
 							if (theirs == nil) != (ours == nil) {
@@ -73,26 +74,12 @@ func TestAnswersAreThoseOfControllerRuntime(t *testing.T) {
 	}
 }
 
-func reviewOf(tb testing.TB, to string, objects ...[]byte) []byte {
-	tb.Helper()
-	raw := make([]runtime.RawExtension, 0, len(objects))
-	for _, object := range objects {
-		raw = append(raw, runtime.RawExtension{Raw: object})
-	}
-	review := &apiextensionsv1.ConversionReview{Request: &apiextensionsv1.ConversionRequest{UID: "u", DesiredAPIVersion: to, Objects: raw}}
-	review.APIVersion, review.Kind = "apiextensions.k8s.io/v1", "ConversionReview"
-	text, err := json.Marshal(review)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return text
-}
-
 // answer returns the only object of a handler's answer, or nil if that is a failure.
 func answer(t *testing.T, handler http.Handler, review []byte) []byte {
 	t.Helper()
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, post(t, review))
+	w, req := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/convert", bytes.NewReader(review))
+	req.Header.Set("Content-Type", "application/json")
+	handler.ServeHTTP(w, req)
 	res := &apiextensionsv1.ConversionReview{}
 	if err := json.Unmarshal(w.Body.Bytes(), res); err != nil || res.Response == nil {
 		t.Fatalf("%v: %.2000s", err, w.Body)
@@ -101,13 +88,6 @@ func answer(t *testing.T, handler http.Handler, review []byte) []byte {
 		return nil
 	}
 	return res.Response.ConvertedObjects[0].Raw
-}
-
-func post(tb testing.TB, review []byte) *http.Request {
-	tb.Helper()
-	req := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/convert", bytes.NewReader(review))
-	req.Header.Set("Content-Type", "application/json")
-	return req
 }
 
 // seen returns what a Go client reads of an object, without webhookd's annotations and without zero

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,77 +91,4 @@ func respelt(upstream, ours any) bool {
 func (d *difference) covers(p pair, path string) bool {
 	rest, ok := strings.CutPrefix(path, d.Path)
 	return ok && d.From == p.From && d.To == p.To && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-func TestUnlike(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		upstream, ours any
-		want           []string
-	}{
-		"the same":              {map[string]any{"a": []any{int64(1)}}, map[string]any{"a": []any{int64(1)}}, nil},
-		"another value":         {map[string]any{"a": "x", "b": "y"}, map[string]any{"a": "z", "b": "y"}, []string{".a"}},
-		"another type":          {map[string]any{"a": "x"}, map[string]any{"a": map[string]any{"b": "x"}}, []string{".a"}},
-		"only upstream":         {map[string]any{"a": map[string]any{"b": "x", "c/d": "x"}}, nil, []string{".a.b", `.a["c/d"]`}},
-		"only ours":             {nil, map[string]any{"a": "x"}, []string{".a"}},
-		"fewer elements":        {[]any{"x"}, []any{"x", "y", "z"}, []string{"[]"}},
-		"an empty element more": {[]any{"x"}, []any{"x", nil}, []string{"[]"}},
-		"a canonical quantity":  {"500m", "0.5", nil},
-		"a number as quantity":  {"500m", 0.5, nil},
-		"a quantity of zero":    {"0", nil, nil},
-		"another version":       {"1.1", "1.10", []string{""}},
-		"ours is canonical":     {"0.5", "500m", []string{""}},
-		"a canonical time":      {"2026-01-01T00:00:00Z", "2026-01-01T01:00:00.000+01:00", nil},
-		"another time":          {"2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", []string{""}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(tt.want, unlike("", tt.upstream, tt.ours)); diff != "" {
-				t.Errorf("paths (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestDropHollow(t *testing.T) {
-	t.Parallel()
-	got := map[string]any{
-		"hollow": map[string]any{"deep": map[string]any{"text": ""}}, "text": "",
-		"list": []any{map[string]any{"hollow": map[string]any{}, "flag": false}},
-		"kept": map[string]any{"zero": int64(0), "one": int64(1), "hollow": map[string]any{}},
-	}
-	dropHollow(got, nil)
-	want := map[string]any{
-		"text": "", "list": []any{map[string]any{"flag": false}}, "kept": map[string]any{"zero": int64(0), "one": int64(1)},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("without hollow objects (-want +got):\n%s", diff)
-	}
-}
-
-func TestByKey(t *testing.T) {
-	t.Parallel()
-	list := func() []any {
-		return []any{map[string]any{"name": "b", "x": "1"}, map[string]any{"name": "a"}, map[string]any{"name": "a", "x": "2"}}
-	}
-	got := byKey("", map[string]any{"keyed": list(), "other": list()}, map[string]string{".keyed": "name"})
-	want := map[string]any{"keyed": map[string]any{
-		"[name=a]": map[string]any{"name": "a"}, "[name=a, 2]": map[string]any{"name": "a", "x": "2"}, "[name=b]": map[string]any{"name": "b", "x": "1"},
-	}, "other": list()}
-	if diff := cmp.Diff(any(want), got); diff != "" {
-		t.Errorf("by key (-want +got):\n%s", diff)
-	}
-}
-
-func TestClean(t *testing.T) {
-	t.Parallel()
-	got := clean(map[string]any{
-		"text": "", "version": "0.0.0", "number": int64(0), "float": float64(0), "flag": false, "null": nil, "list": []any{},
-		"object": map[string]any{"deep": map[string]any{"text": ""}},
-		"kept":   []any{"", map[string]any{"text": ""}, "x"}, "one": int64(1), "yes": true,
-	}, []string{"0.0.0"})
-	want := map[string]any{"kept": []any{nil, nil, "x"}, "one": int64(1), "yes": true}
-	if diff := cmp.Diff(any(want), got); diff != "" {
-		t.Errorf("cleaned (-want +got):\n%s", diff)
-	}
 }

@@ -16,13 +16,13 @@ import (
 // outline reads a text that is an array of objects.
 func outline(d *jsondoc.Document, text []byte) ([]jsondoc.Outline, error) {
 	d.Reset(text)
-	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	s, err := d.Scanner(jsondoc.MaxDepth)
 	if err != nil {
 		return nil, err
 	}
 	var outlines []jsondoc.Outline
 	err = s.Elements(func() error {
-		o, err := d.Outline(&s, "metadata")
+		o, err := d.Outline(s, "metadata")
 		outlines = append(outlines, o)
 		return err
 	})

@@ -75,19 +75,11 @@ func TestEdits(t *testing.T) {
 		want       string
 	}{
 		{"none", abc, nil, abc},
-		{"look only", abc, []edit{look(), look("b"), look("b", "d")}, abc},
 		{"set the first", abc, []edit{set("9", "a")}, `{"a":9,"b":{"c":2,"d":[3,{"e":4}]},"f":null}`},
 		{"set the only one", `{ "a" : 1 }`, []edit{set("9", "a")}, `{ "a" : 9 }`},
 		{"set a new one", `{ "a" : 1 }`, []edit{set("9", "b")}, `{ "a" : 1 ,"b":9}`},
 		{"set in an empty object", `{ }`, []edit{set("9", "a")}, `{"a":9}`},
 		{"set two in an empty object", `{}`, []edit{set("9", "a"), set("8", "b")}, `{"a":9,"b":8}`},
-		{"set more than there is room for", `{"a":0}`, []edit{
-			set("1", "b"), set("2", "c"), set("3", "d"), set("4", "e"), set("5", "f"), set("6", "g"),
-		}, `{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5,"g":6}`},
-		{"more than there is room for in two objects", `{"x":{"a":0},"y":{"a":0}}`, []edit{
-			set("1", "x", "b"), set("1", "y", "b"), set("2", "x", "c"), set("2", "y", "c"), set("3", "x", "d"), set("3", "y", "d"),
-			set("4", "x", "e"), set("4", "y", "e"), set("5", "x", "f"), set("5", "y", "f"), set("6", "z"),
-		}, `{"x":{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5},"y":{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5},"z":6}`},
 		{"set a new one deep", abc, []edit{set("9", "b", "x")}, `{"a":1,"b":{"c":2,"d":[3,{"e":4}],"x":9},"f":null}`},
 		{"set through absent", `{}`, []edit{set("9", "a", "b", "c"), set("8", "a", "b", "d")}, `{"a":{"b":{"c":9,"d":8}}}`},
 		{
@@ -95,7 +87,6 @@ func TestEdits(t *testing.T) {
 			[]edit{set(`{ "x" : 5 ,"y":{"z":[ ]}}`, "b"), set("9", "b", "y", "z"), set("8", "b", "x")},
 			`{"a":1,"b":{ "x" : 8 ,"y":{"z":9}}}`,
 		},
-		{"set the whole", abc, []edit{set("9", "b", "c"), set(`{"n":1}`)}, `{"n":1}`},
 		{"set the whole, then in it", abc, []edit{set(`{"n":1}`), set("2", "m")}, `{"n":1,"m":2}`},
 		{"remove the first", abc, []edit{remove("a")}, `{"b":{"c":2,"d":[3,{"e":4}]},"f":null}`},
 		{"remove the only one", `{ "a" : 1 }`, []edit{remove("a")}, `{}`},
@@ -106,23 +97,7 @@ func TestEdits(t *testing.T) {
 		{"remove all and set again", `{"a":1,"b":2}`, []edit{remove("b"), remove("a"), set("9", "a"), set("8", "c")}, `{"a":9,"c":8}`},
 		{"remove the first in an added value", `{}`, []edit{set(`{"x":1,"y":2}`, "a"), set("3", "a", "z"), remove("a", "x"), remove("a", "y")}, `{"a":{"z":3}}`},
 		{"move to another name", abc, []edit{move("a", "x")}, `{"b":{"c":2,"d":[3,{"e":4}]},"f":null,"x":1}`},
-		{"move over its parent", abc, []edit{move("b c", "b")}, `{"a":1,"b":2,"f":null}`},
 		{"move with its white space inside", `{"a":{ "b" : [ 1 ] } , "c":2}`, []edit{move("a", "d e")}, `{ "c":2,"d":{"e":{ "b" : [ 1 ] }}}`},
-		{"hostPort to host and port", `{"apiVersion":"v1","spec":{"hostPort":"h:1","image":"i"}}`, []edit{
-			remove("spec", "hostPort"), set(`"h"`, "spec", "host"), set(`"1"`, "spec", "port"), set(`"v2"`, "apiVersion"),
-		}, `{"apiVersion":"v2","spec":{"image":"i","host":"h","port":"1"}}`},
-		{
-			"odd names", `{"a.b/c":1,"":2,"\"":3,"é":4,"\n":5}`,
-			[]edit{set("9", "a.b/c"), set("8", ""), set("7", `"`), set("6", "é"), remove("\n")},
-			`{"a.b/c":9,"":8,"\"":7,"é":6}`,
-		},
-		{
-			"new odd names", `{}`,
-			[]edit{set("1", `"`), set("2", ""), set("3", "a\x00\\"), set("4", "\u2028😀"), set("5", `"`)},
-			"{\"\\\"\":5,\"\":2,\"a\\u0000\\\\\":3,\"\u2028😀\":4}",
-		},
-		{"new name that needs many bytes", `{}`, []edit{set("1", strings.Repeat("\x01", 40))}, `{"` + strings.Repeat(`\u0001`, 40) + `":1}`},
-		{"names in escapes", `{"metad\u0061ta":{"n\u0061me":"x"}}`, []edit{set(`"y"`, "metadata", "name")}, `{"metad\u0061ta":{"n\u0061me":"y"}}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

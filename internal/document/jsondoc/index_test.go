@@ -112,19 +112,9 @@ func TestMembersOfLargeObjectsAreFound(t *testing.T) {
 func TestMembersOfTheNextLargeObjectAreItsOwn(t *testing.T) {
 	t.Parallel()
 	names := manyNames(100)
-	text := []byte("[" + manyOf(names) + "," + manyOf(append([]string{"x"}, names...)) + "]")
-	d := &jsondoc.Document{}
-	d.Reset(text)
-	s, err := d.Scanner(jsondoc.MaxDepth)
+	var d jsondoc.Document
+	outlines, err := outline(&d, []byte("["+manyOf(names)+","+manyOf(append([]string{"x"}, names...))+"]"))
 	if err != nil {
-		t.Fatal(err)
-	}
-	var outlines []jsondoc.Outline
-	if err := s.Elements(func() error {
-		o, err := d.Outline(s, "metadata")
-		outlines = append(outlines, o)
-		return err
-	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, i := range []int{99, 1, 50, 2, 70, 3, 98} {

@@ -41,15 +41,7 @@ func TestReserve(t *testing.T) {
 				asked += bytes
 				return nil
 			}}
-			d.Reset([]byte("[" + tt.objects + "]"))
-			s, err := d.Scanner(jsondoc.MaxDepth)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = s.Elements(func() error {
-				_, err := d.Outline(s, "metadata")
-				return err
-			})
+			_, err := outline(d, []byte("["+tt.objects+"]"))
 			if !errors.Is(err, tt.want) || asked < tt.least || asked > tt.most {
 				t.Errorf("error %v, want %v; asked for %d bytes, want %d to %d", err, tt.want, asked, tt.least, tt.most)
 			}
@@ -97,16 +89,11 @@ func TestReserveInsideAnObject(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("denied")
 	d := &jsondoc.Document{Reserve: func(int64) error { return denied }}
-	d.Reset([]byte(`{"spec":[` + strings.Repeat("0,", 50_000) + `0]}`))
-	s, err := d.Scanner(jsondoc.MaxDepth)
+	outlines, err := outline(d, []byte(`[{"spec":[`+strings.Repeat("0,", 50_000)+`0]}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := d.Outline(s, "metadata")
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := d.Open(o).Get("spec")
+	spec, err := d.Open(outlines[0]).Get("spec")
 	if err != nil {
 		t.Fatal(err)
 	}

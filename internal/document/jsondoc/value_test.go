@@ -87,22 +87,3 @@ func TestDeepValues(t *testing.T) {
 		t.Error("the text is not valid")
 	}
 }
-
-func TestParseObject(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ text, err string }{
-		{"", "unexpected end of the text: byte 0"},
-		{"[]", "unexpected character: byte 0"},
-		{"null", "unexpected character: byte 0"},
-		{"{} {}", "data after the end of the document: byte 3"},
-		{`{"metadata":{"x":1,"x":2}}`, "duplicate name: byte 19"},
-		{"\xff", "invalid UTF-8: byte 0"},
-		{" { } ", ""},
-	}
-	for _, test := range tests {
-		o, err := jsondoc.ParseObject([]byte(test.text))
-		if firstLine(err) != test.err || (o == nil) != (err != nil) {
-			t.Errorf("%q: got %v, %v", test.text, o, err)
-		}
-	}
-}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // parseValue parses one JSON value.
@@ -124,9 +126,6 @@ func canonicalScalar(token json.Token, text string) string {
 
 // quoted returns a string in JSON, which is also YAML.
 func quoted(s string) string {
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(s) // a string can always be encoded
-	return strings.TrimSuffix(out.String(), "\n")
+	text, _ := jsondoc.Encode(s) // a string can always be encoded
+	return string(text)
 }

@@ -2,7 +2,6 @@ package yamljson
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // maxExpansion limits the size of the JSON, which aliases expand, as a multiple of the YAML. Up to
@@ -194,9 +195,6 @@ func checkTag(n *yaml.Node, plain string) error {
 
 // quote escapes only what JSON demands, with short escapes for line ends.
 func quote(s string) []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(s) // a string can always be encoded
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	text, _ := jsondoc.Encode(s) // a string can always be encoded
+	return text
 }

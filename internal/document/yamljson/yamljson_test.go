@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 	kubeyaml "sigs.k8s.io/yaml"
 
@@ -169,35 +170,11 @@ func TestFromJSONRefuses(t *testing.T) {
 // canonical spells JSON in one way, but keeps numbers and the order of keys.
 func canonical(t *testing.T, text []byte) string {
 	t.Helper()
-	var out bytes.Buffer
-	if err := json.Compact(&out, text); err != nil {
+	v := jsontext.Value(bytes.Clone(text))
+	if err := v.Format(jsontext.AllowDuplicateNames(true)); err != nil {
 		t.Fatalf("not JSON: %v: %s", err, text)
 	}
-	decoder := json.NewDecoder(&out)
-	decoder.UseNumber()
-	var b strings.Builder
-	for decoder.More() || b.Len() == 0 {
-		token, err := decoder.Token()
-		if err != nil {
-			break
-		}
-		spelt, err := json.Marshal(token)
-		if d, ok := token.(json.Delim); ok {
-			spelt, err = []byte(d.String()), nil
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Write(append(spelt, ' '))
-		for !decoder.More() {
-			end, err := decoder.Token()
-			if err != nil {
-				return b.String()
-			}
-			b.WriteString(end.(json.Delim).String() + " ") //nolint:forcetypeassert // only a Delim ends something
-		}
-	}
-	return b.String()
+	return string(v)
 }
 
 // JSON converted to YAML and back is the same, for webhookd and for kubectl.

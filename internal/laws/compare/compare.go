@@ -203,7 +203,7 @@ func (c *Comparison) direction(ctx context.Context, object []byte, at Location, 
 		add(found, at, OursFails, "", "", ourErr.Error())
 		return
 	}
-	shown := shownOf(c.ours.Read(object))
+	shown := shownOf(tree.Read(object))
 	seen := func(version, other string, object []byte) map[string]any {
 		return c.ours.WithoutDropped(shown(c.ours.View(version, object)), version, other)
 	}

@@ -136,7 +136,7 @@ func (e *Examiner) converted(ctx context.Context, object []byte, decoded map[str
 	if err != nil {
 		return nil, err
 	}
-	result := e.Read(text)
+	result := tree.Read(text)
 	was, _ := decoded["metadata"].(map[string]any)
 	is, _ := result["metadata"].(map[string]any)
 	for _, name := range tree.Names(was, is) {

@@ -21,7 +21,7 @@ func LeftOut(ctx context.Context, r *hold.Resource, object []byte, to string) (p
 	if err != nil || !r.Has(version) || !r.Has(to) {
 		return nil, nil, err
 	}
-	sent, stored := r.Read(object), r.Read(object)
+	sent, stored := tree.Read(object), tree.Read(object)
 	r.Schema(version).Default(stored)
 	missing := tree.Added(sent, stored, nil, nil)
 	if len(missing) == 0 || len(r.Schema(version).Validate(tree.Copy(stored))) > 0 {

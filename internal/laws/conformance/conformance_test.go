@@ -19,6 +19,7 @@ import (
 
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/conversion/webhook"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/conformance"
 	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
@@ -307,10 +308,8 @@ func objectsOf(answer object) []object {
 }
 
 func decode(text []byte) object {
-	var o object
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	_ = d.Decode(&o)
+	v, _ := jsondoc.Decode(text, true)
+	o, _ := v.(map[string]any)
 	return o
 }
 

@@ -3,12 +3,14 @@ package conformance
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/crdconvert/webhookd/internal/laws/hold"
@@ -20,19 +22,10 @@ const group = "apiextensions.k8s.io"
 
 // A review is the answer to a review, and what was asked.
 type review struct {
-	uid     string
+	uid     types.UID
 	objects int // that were sent
 
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Response   *struct {
-		UID    string `json:"uid"`
-		Result struct {
-			Status  string `json:"status"`
-			Message string `json:"message"`
-		} `json:"result"`
-		ConvertedObjects []json.RawMessage `json:"convertedObjects"`
-	} `json:"response"`
+	apiextensionsv1.ConversionReview
 }
 
 // errNotReview is what an answer is that the API server cannot read.
@@ -41,15 +34,15 @@ var errNotReview = errors.New("answer is not a ConversionReview")
 // ask posts objects in a review of a version. It reads the answer as kube-apiserver does: names are
 // case-sensitive.
 func (r *run) ask(ctx context.Context, version, to string, objects ...[]byte) (*review, error) {
-	answer := &review{uid: rand.Text(), objects: len(objects)}
-	text, err := r.Post(ctx, reviewclient.Request(version, answer.uid, r.CRD.Group+"/"+to, objects...))
+	answer := &review{uid: types.UID(rand.Text()), objects: len(objects)}
+	text, err := r.Post(ctx, reviewclient.Request(version, string(answer.uid), r.CRD.Group+"/"+to, objects...))
 	if isHangup(err) {
 		return nil, fmt.Errorf("webhook closed the connection without an answer: %w", err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := utiljson.Unmarshal(text, answer); err != nil {
+	if err := utiljson.Unmarshal(text, &answer.ConversionReview); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotReview, err)
 	}
 	return answer, nil
@@ -68,7 +61,7 @@ func isHangup(err error) bool {
 }
 
 // converted returns the objects of an answer that says Success and has as many as were sent.
-func (a *review) converted() ([]json.RawMessage, error) {
+func (a *review) converted() ([]runtime.RawExtension, error) {
 	switch {
 	case a.Response == nil:
 		return nil, errors.New("answer without a response")
@@ -96,7 +89,7 @@ func (r *run) convert(ctx context.Context, object []byte, _, to string) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	return objects[0], nil
+	return objects[0].Raw, nil
 }
 
 // read decodes an object as kube-apiserver does. It returns nil for something else.

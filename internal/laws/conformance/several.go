@@ -2,10 +2,11 @@ package conformance
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
@@ -86,7 +87,7 @@ func (r *run) differs(ctx context.Context, calls []call, want []map[string]any) 
 		objects[i] = c.object
 	}
 	answer, err := r.ask(ctx, "v1", calls[0].to, objects...)
-	var got []json.RawMessage
+	var got []runtime.RawExtension
 	if err == nil {
 		got, err = answer.converted()
 	}
@@ -94,8 +95,8 @@ func (r *run) differs(ctx context.Context, calls []call, want []map[string]any) 
 		return r.violation(calls[0], "a review of %d objects: %v", len(calls), err)
 	}
 	for i, c := range calls {
-		if !reflect.DeepEqual(read(got[i]), want[i]) {
-			return r.violation(c, "object %d of %d is %s, and alone %s", i+1, len(calls), got[i], textOf(want[i]))
+		if !reflect.DeepEqual(read(got[i].Raw), want[i]) {
+			return r.violation(c, "object %d of %d is %s, and alone %s", i+1, len(calls), got[i].Raw, textOf(want[i]))
 		}
 	}
 	return nil

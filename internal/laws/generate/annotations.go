@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
@@ -24,7 +25,7 @@ func AddMalformed(r *rand.Rand, object map[string]any, version, to string) {
 
 // MutatedText changes the text of a kept value.
 func MutatedText(r *rand.Rand, text string) string {
-	root, err := tree.Decode([]byte(text), true)
+	root, err := jsondoc.Decode([]byte(text), true)
 	if err != nil || r.IntN(8) == 0 {
 		return Pick(r, text[:r.IntN(len(text)+1)], text+"x", " "+text, text+text)
 	}

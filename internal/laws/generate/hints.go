@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -31,7 +32,7 @@ func (g *Generator) readHints(hints Hints) error {
 		}
 		var values []any
 		for _, text := range hints[path] {
-			value, err := tree.Decode([]byte(text), false)
+			value, err := jsondoc.Decode([]byte(text), false)
 			if err != nil {
 				problems = append(problems, fmt.Errorf("hint that is not JSON: %s: %w", path, err))
 				continue

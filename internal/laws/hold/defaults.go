@@ -17,7 +17,7 @@ type Default struct {
 // returnsDefaulted is returns for an object that lacks some of its defaults: the API server fills
 // them in before it converts the object.
 func (t *subject) returnsDefaulted(to string) *ViolationError {
-	full, v := t.subject(t.ctx, tree.Encode(t.refill(t.Read(t.object))))
+	full, v := t.subject(t.ctx, tree.Encode(t.refill(tree.Read(t.object))))
 	if v != nil || len(full.defaulted) > 0 {
 		return v
 	}
@@ -47,7 +47,7 @@ func (s *Runner) blame(ctx context.Context, found *ViolationError) {
 	if err != nil || t.returnsFrom(found.To, text, "there", true) != nil {
 		return
 	}
-	there, stored := t.Read(text), t.View(found.To, text)
+	there, stored := tree.Read(text), t.View(found.To, text)
 	for _, path := range tree.Added(there, stored, nil, nil) {
 		one := tree.Copy(there)
 		generate.Put(one, path, tree.At(stored, path...))

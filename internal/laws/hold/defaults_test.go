@@ -16,12 +16,10 @@ import (
 // and v2.
 func engines(t *testing.T, v1, v2 string) *crdschema.CRD {
 	t.Helper()
-	version := func(name, storage, engine string) string {
-		return `{name: ` + name + `, served: true, storage: ` + storage + `, schema: {openAPIV3Schema: {type: object, properties: {
-			spec: {type: object, properties: {engine: ` + engine + `, list: {type: array, items: {type: object, properties: {engine: ` + engine + `}}}}}}}}}`
+	version := func(engine string) string {
+		return `engine: ` + engine + `, list: {type: array, items: {type: object, properties: {engine: ` + engine + `}}}`
 	}
-	return parse(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ks.g}, spec: {group: g, scope: Namespaced,
-		names: {plural: ks, kind: K}, versions: [`+version("v1", "false", v1)+`, `+version("v2", "true", v2)+`]}}`)
+	return twoVersions(t, version(v1), version(v2))
 }
 
 // The API server fills in the defaults of the version that a client writes before it converts the

@@ -88,6 +88,6 @@ func (s *Runner) stale(ctx context.Context, r *rand.Rand, object map[string]any,
 	}
 	if there, err := s.Convert(ctx, tree.Encode(generate.Pick(r, s.pools[to]...)), to, version); err == nil {
 		tree.DropKept(object)
-		tree.Annotate(object, tree.Kept(s.Read(there), to))
+		tree.Annotate(object, tree.Kept(tree.Read(there), to))
 	}
 }

@@ -2,7 +2,6 @@ package hold
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -54,9 +53,6 @@ func (s *Runner) counted() (c Stats) {
 // The same seed makes the same objects and finds the same violation, however many goroutines it
 // uses: GOMAXPROCS.
 func (s Suite) Fuzz(ctx context.Context, count uint64) (Stats, error) {
-	if s.CRD == nil {
-		return Stats{}, errors.New("no schemas to make objects from, set CRD")
-	}
 	b, err := s.Prepare()
 	if err != nil {
 		return Stats{}, err
@@ -172,7 +168,7 @@ type rejected struct {
 // defaults and its validation rules.
 func (t *subject) outcome(to string) {
 	schema := t.Schema(to)
-	if !t.Outcomes || schema == nil || t.keeps || t.refused {
+	if !t.Outcomes || t.keeps || t.refused {
 		return
 	}
 	reasons := generate.ReasonsOf(schema, slices.DeleteFunc(schema.Validate(t.View(to, t.results[to])), func(err *field.Error) bool {

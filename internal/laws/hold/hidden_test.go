@@ -4,27 +4,24 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/laws/tree"
-	"github.com/crdconvert/webhookd/internal/schema/apiserver"
+	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
 )
 
-// hiddenCRD has the lists of the rows below, in v1 and, but for those that rules make, in v2.
-const hiddenCRD = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ks.g}, spec: {group: g, scope: Namespaced,
-	names: {plural: ks, kind: K}, versions: [
-	{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {
+// The schemas have the lists of the rows below, that of v2 but for those that rules make.
+const (
+	hiddenV1 = `properties: {
 		a: {type: string, default: x}, d: {type: string, default: x}, o: {type: object, properties: {a: {type: string}, b: {type: string}}}, m: {type: object, additionalProperties: {type: string}},
 		keyed: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string}, a: {type: string}, b: {type: string}}}},
 		list: {type: array, items: {type: object, properties: {a: {type: string}, b: {type: string}}}}, made: {type: array, items: {type: object, properties: {a: {type: string}, b: {type: string}}}},
 		nested: {type: array, items: {type: object, properties: {k: {type: array, items: {type: object, properties: {a: {type: string}, b: {type: string}}}}}}},
-		words: {type: array, items: {type: string}}}}}},
-	{name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {a: {type: string}, nested: {type: array, items: {type: object, properties: {k: {type: array, items: {type: object, properties: {a: {type: string}, c: {type: string}}}}}}},
-		keyed: {type: array, items: {type: object}}, list: {type: array, items: {type: object}}, words: {type: array, items: {type: string}}}}}}]}}`
+		words: {type: array, items: {type: string}}}`
+	hiddenV2 = `properties: {a: {type: string}, nested: {type: array, items: {type: object, properties: {k: {type: array, items: {type: object, properties: {a: {type: string}, c: {type: string}}}}}}},
+		keyed: {type: array, items: {type: object}}, list: {type: array, items: {type: object}}, words: {type: array, items: {type: string}}}`
+)
 
 func TestHidden(t *testing.T) {
 	t.Parallel()
-	crds, err := apiserver.Parse("crd.yaml", []byte(hiddenCRD))
-	if err != nil {
-		t.Fatal(err)
-	}
+	crd := crdschematest.Kind(t, 1, hiddenV1, hiddenV2)
 	for name, test := range map[string]struct{ was, now, shown, source, path string }{
 		"nothing is edited":                        {was: `{"a":"b"}`, now: `{"a":"b"}`, shown: `{"a":"kept"}`},
 		"an edit shows":                            {was: `{"a":"b"}`, now: `{"a":"c"}`, shown: `{"a":"c","o":{"b":"kept"}}`},
@@ -69,7 +66,7 @@ func TestHidden(t *testing.T) {
 			if test.source == "" {
 				test.source = "{}"
 			}
-			got := hidden(nodes{crds[0].Version("v1").Root, crds[0].Version("v2").Root}, states{
+			got := hidden(nodes{crd.Version("v1").Root, crd.Version("v2").Root}, states{
 				now: tree.Read([]byte(test.now)), was: tree.Read([]byte(test.was)), shown: tree.Read([]byte(test.shown)), source: tree.Read([]byte(test.source)),
 			}, "")
 			if got.Path != test.path {

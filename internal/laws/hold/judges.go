@@ -105,13 +105,13 @@ func (t *subject) metadata(to string) *ViolationError {
 			return t.violation(Metadata, to, "metadata.%s is %v, was %v", name, now[name], was[name])
 		}
 	}
-	if path := generate.BadEntry(t.Read(t.results[to])); path != "" && !t.refused && t.class != classInvalid {
+	if path := generate.BadEntry(tree.Read(t.results[to])); path != "" && !t.refused && t.class != classInvalid {
 		return t.violation(Metadata, to, "the API server refuses the whole answer for %s: %s", path, t.results[to])
 	}
 	return nil
 }
 
-func (t *subject) pruned(to string) *ViolationError { return t.prunes(to, t.Read(t.results[to])) }
+func (t *subject) pruned(to string) *ViolationError { return t.prunes(to, tree.Read(t.results[to])) }
 
 func (t *subject) prunes(to string, there map[string]any) *ViolationError {
 	left := tree.Copy(there)
@@ -126,7 +126,7 @@ func (t *subject) prunes(to string, there map[string]any) *ViolationError {
 // blind is [Visible]: kept values of other versions than the target change nothing that is visible,
 // and those of third versions stay.
 func (t *subject) blind(to string) *ViolationError {
-	object := t.Read(t.object)
+	object := tree.Read(t.object)
 	if !tree.IsMap(object["metadata"]) {
 		return nil
 	}
@@ -142,11 +142,11 @@ func (t *subject) blind(to string) *ViolationError {
 	if err != nil {
 		return t.fails(to, err, "with kept values: %v: %s", err, laden)
 	}
-	seen := t.Read(result)
+	seen := tree.Read(result)
 	if kept := tree.Kept(seen, "v99"); kept[third] != `{"spec":{"a":"<b>"}}` || kept[parted] != `{"value":"<b>"}` {
 		return t.violation(Visible, to, "kept values of another version are lost or changed: %s: from %s", result, laden)
 	}
-	diff := tree.Difference(tree.Visible(t.Read(t.results[to])), tree.Visible(seen), "")
+	diff := tree.Difference(tree.Visible(tree.Read(t.results[to])), tree.Visible(seen), "")
 	if diff.Path == "" {
 		return nil
 	}
@@ -166,10 +166,10 @@ func (t *subject) overHub(to string) *ViolationError {
 	if err != nil {
 		return t.fails(to, err, "from the hub: %v: %s", err, first)
 	}
-	if diff := tree.Difference(tree.Tidy(t.Read(over)), tree.Tidy(t.Read(t.results[to])), ""); diff.Path != "" {
+	if diff := tree.Difference(tree.Tidy(tree.Read(over)), tree.Tidy(tree.Read(t.results[to])), ""); diff.Path != "" {
 		return t.violation(Hub, to, "in one step %s, hub %s, from there %s", t.results[to], first, over).differs(to, diff)
 	}
-	if !maps.Equal(tree.Kept(t.Read(first), t.version), tree.Kept(t.Read(over), t.version)) {
+	if !maps.Equal(tree.Kept(tree.Read(first), t.version), tree.Kept(tree.Read(over), t.version)) {
 		return t.violation(Hub, to, "the kept values of %s are not those of the hub: %s, from there %s", t.version, first, over)
 	}
 	return nil

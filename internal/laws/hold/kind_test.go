@@ -3,16 +3,11 @@ package hold_test
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
-	"github.com/crdconvert/webhookd/internal/schema/apiserver"
-	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // kind has .spec.a in v1, .spec.b in v2 and .spec.c in v3, and breaks laws by after, which runs
@@ -106,33 +101,4 @@ func set(obj *jsondoc.Object, text string, path ...string) error {
 func has(obj *jsondoc.Object, path ...string) bool {
 	n, err := obj.Get(path...)
 	return err == nil && n != nil
-}
-
-// example is the CRD of a kind that is compiled in.
-func example(t *testing.T, kind schema.GroupKind) *crdschema.CRD {
-	t.Helper()
-	files, err := filepath.Glob("../../../examples/crds/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if crd := parse(t, string(text)); crd.GroupKind() == kind {
-			return crd
-		}
-	}
-	t.Fatalf("no CRD for %s in examples/crds", kind)
-	return nil
-}
-
-func parse(t *testing.T, text string) *crdschema.CRD {
-	t.Helper()
-	crds, err := apiserver.Parse("crd.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return crds[0]
 }

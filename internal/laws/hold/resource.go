@@ -37,13 +37,11 @@ type Resource struct {
 
 type direction struct{ from, to string }
 
-// NewResource returns a Resource of a kind, which a remote converts unless that is nil. Without a
-// CRD, objects are read as they are, with number literals. It fails if it cannot read a drop.
+// NewResource returns a Resource of a kind, which a remote converts unless that is nil. It fails if
+// it cannot read a drop.
 func NewResource(kind *converters.Kind, remote Remote, crd *crdschema.CRD, drops []Drop) (*Resource, error) {
-	s := &Resource{Versions: kind.Versions, kind: kind, remote: remote, crd: crd, drops: map[direction][][]syntax.Segment{}}
-	if crd != nil {
-		s.Versions = slices.DeleteFunc(slices.Clone(s.Versions), func(v string) bool { return crd.Version(v) == nil })
-	}
+	s := &Resource{kind: kind, remote: remote, crd: crd, drops: map[direction][][]syntax.Segment{}}
+	s.Versions = slices.DeleteFunc(slices.Clone(kind.Versions), func(v string) bool { return crd.Version(v) == nil })
 	problems := make([]error, 0, len(drops))
 	for _, drop := range drops {
 		p, err := tree.ParsePath(drop.Path)
@@ -70,23 +68,12 @@ func (s *Resource) Has(version string) bool {
 	return s.kind.Has(version) && v != nil && v.Root != nil
 }
 
-// Schema returns the schema of a version, nil without a CRD.
-func (s *Resource) Schema(version string) *crdschema.Version {
-	if s.crd == nil {
-		return nil
-	}
-	return s.crd.Version(version)
-}
-
-// Read decodes an object: as the API server does, or without a CRD with number literals.
-func (s *Resource) Read(object []byte) map[string]any {
-	m, _ := tree.Must(tree.Decode(object, s.crd == nil)).(map[string]any)
-	return m
-}
+// Schema returns the schema of a version, nil if the CRD does not have it.
+func (s *Resource) Schema(version string) *crdschema.Version { return s.crd.Version(version) }
 
 // View returns an object as the API server has it: decoded, pruned and defaulted.
 func (s *Resource) View(version string, object []byte) map[string]any {
-	v := s.Read(object)
+	v := tree.Read(object)
 	s.Admit(version, v)
 	return v
 }
@@ -198,7 +185,7 @@ func (s *Resource) remotely(ctx context.Context, object []byte, from, to string)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tree.Decode(answer, false); err != nil {
+	if _, err := jsondoc.Decode(answer, false); err != nil {
 		return nil, fmt.Errorf("answer with an object that cannot be read: %w", err)
 	}
 	result, ok := tree.Literal(answer).(map[string]any)

@@ -148,7 +148,7 @@ func (s *Runner) withoutParts(object []byte, index uint64) []byte {
 // has none for which the schema allows that.
 func (s *Runner) withLargeNumber(object []byte, index uint64) []byte {
 	version, _ := tree.VersionOf(object)
-	root := s.Read(object)
+	root := tree.Read(object)
 	whole := slices.DeleteFunc(tree.Parts(root), func(p tree.Part) bool {
 		_, is := p.Value.(int64)
 		return !is || p.IsMeta()
@@ -169,7 +169,7 @@ func (t *subject) holdsNumbers(to string) (applies bool, v *ViolationError) {
 	if v = t.returns(to); v == nil {
 		return true, nil
 	}
-	root := t.Read(t.object)
+	root := tree.Read(t.object)
 	for _, p := range tree.Parts(root) {
 		if p.Value == generate.Large {
 			p.Set(int64(7))
@@ -184,12 +184,12 @@ func (t *subject) holdsNumbers(to string) (applies bool, v *ViolationError) {
 
 // fits is [Prune], and holds the object to the types of the schema.
 func (t *subject) fits(to string) (applies bool, v *ViolationError) {
-	object := t.Read(t.results[to])
+	object := tree.Read(t.results[to])
 	tree.DropNulls(object)
 	if v := t.prunes(to, object); v != nil {
 		return true, v
 	}
-	problems := t.problems(to, t.Read(t.results[to]))
+	problems := t.problems(to, tree.Read(t.results[to]))
 	if i := slices.IndexFunc(problems, isMistyped); i >= 0 {
 		return true, t.violation(Prune, to, "%v: %s", problems[i], t.results[to])
 	}
@@ -203,7 +203,7 @@ func (t *subject) grows(to string) (applies bool, v *ViolationError) {
 	if err != nil {
 		return true, t.violation(Total, to, "the way back: %v: %s", err, t.results[to])
 	}
-	was, is := t.Visible(t.Read(t.object)), t.Visible(t.Read(back))
+	was, is := t.Visible(tree.Read(t.object)), t.Visible(tree.Read(back))
 	tree.DropNulls(is)
 	for _, path := range tree.Added(was, is, nil, nil) {
 		if tree.Lost(tree.At(is, path...), tree.At(t.state, path...), "").Path == "" {

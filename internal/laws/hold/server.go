@@ -251,7 +251,7 @@ func (w *apiServer) says(version, path string) bool {
 	if err != nil {
 		return false
 	}
-	value, placed := NewField{version, path}.of(w.Read(text))
+	value, placed := NewField{version, path}.of(tree.Read(text))
 	return placed && !tree.IsAbsent(value)
 }
 
@@ -307,7 +307,7 @@ func (w *apiServer) converted(object map[string]any, bases map[string]snapshot, 
 	if err != nil {
 		return nil, nil, w.violation(Total, from, to, "%v: %s", err, tree.Encode(object))
 	}
-	result := w.Read(text)
+	result := tree.Read(text)
 	w.Schema(to).Prune(result)
 	hub := w.Kind.Hub
 	if b, found := bases[to]; found && w.Remote == nil && b.version == from && (from == hub || to == hub) {

@@ -14,17 +14,16 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
 )
 
 // twoVersions is the CRD of a kind with these properties of the spec in v1, and in v2, the hub.
 func twoVersions(t *testing.T, v1, v2 string) *crdschema.CRD {
 	t.Helper()
-	version := func(name, properties string) string {
-		return `{name: ` + name + `, served: true, storage: ` + map[bool]string{true: "true", false: "false"}[name == "v2"] + `, schema: {openAPIV3Schema: {
-			type: object, properties: {spec: {type: object, properties: {` + properties + `}}}}}}`
+	version := func(properties string) string {
+		return `properties: {spec: {type: object, properties: {` + properties + `}}}`
 	}
-	return parse(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ks.g}, spec: {group: g, scope: Namespaced,
-		names: {plural: ks, kind: K}, versions: [`+version("v1", v1)+`, `+version("v2", v2)+`]}}`)
+	return crdschematest.Kind(t, 2, version(v1), version(v2))
 }
 
 // specs converts the specs of two versions, with what is kept of each.
@@ -296,7 +295,7 @@ func TestWhatIsRightHoldsAllLaws(t *testing.T) {
 			t.Parallel()
 			suite.Seed, suite.Stored, suite.Walks = hold.DefaultSeed, true, true
 			stats, err := suite.Fuzz(t.Context(), 200)
-			if err != nil || stats.Walks != 200 {
+			if err != nil || stats.Objects != 400 || stats.Dropped > 40 || stats.Edits < 400 || stats.Fragments < 400 || stats.Walks != 200 {
 				t.Errorf("%+v: %v", stats, err)
 			}
 		})
@@ -357,8 +356,5 @@ func TestGivenWalks(t *testing.T) {
 				t.Errorf("%v, want a violation of %q", v, test.law)
 			}
 		})
-	}
-	if err := (hold.Suite{Kind: pair(same)}).Walk(t.Context(), &generate.Walk{Object: x}); err == nil {
-		t.Error("a walk without schemas")
 	}
 }

@@ -10,16 +10,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
 )
 
 // twin is a CRD of kind with the versions v1 and v2, whose specs have these schemas.
 func twin(t *testing.T, v1, v2 string) *crdschema.CRD {
 	t.Helper()
-	version := func(name, storage, spec string) string {
-		return `{name: ` + name + `, served: true, storage: ` + storage + `, schema: {openAPIV3Schema: {type: object, required: [spec], properties: {spec: ` + spec + `}}}}`
-	}
-	return parse(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ks.g}, spec: {group: g, scope: Namespaced,
-		names: {plural: ks, kind: K}, versions: [`+version("v1", "false", v1)+`, `+version("v2", "true", v2)+`]}}`)
+	return crdschematest.Kind(t, 2, "required: [spec], properties: {spec: "+v1+"}", "required: [spec], properties: {spec: "+v2+"}")
 }
 
 // fuzzed returns what Fuzz counts on a converter that changes nothing.

@@ -19,8 +19,7 @@ import (
 type class int
 
 const (
-	// classValid objects are what the API server stores: pruned and valid. Without schemas, all
-	// are.
+	// classValid objects are what the API server stores: pruned and valid.
 	classValid class = iota
 	// classIncomplete ones lack a field that is required.
 	classIncomplete
@@ -57,30 +56,25 @@ type subject struct {
 func (s *Runner) subject(ctx context.Context, object []byte) (*subject, *ViolationError) {
 	t := &subject{Runner: s, ctx: ctx, object: object, source: bytes.Clone(object), results: make(map[string][]byte, 2)}
 	var err error
-	if t.version, err = tree.VersionOf(object); err == nil && s.CRD != nil && s.Schema(t.version) == nil {
+	if t.version, err = tree.VersionOf(object); err == nil && s.Schema(t.version) == nil {
 		err = fmt.Errorf("version that the CRD does not have, add its schema: %s", t.version)
 	}
 	if err != nil {
 		return nil, t.violation(Total, "", "%v", err)
 	}
-	source := s.Read(object)
+	source := tree.Read(object)
 	t.refused = generate.BadEntry(source) != ""
 	t.state = tree.Copy(source)
-	if schema := s.Schema(t.version); schema != nil {
-		schema.Prune(t.state)
-		if !tree.Equal(t.state, source) {
-			t.class = classInvalid
-		}
-		pruned := tree.Copy(t.state)
-		schema.Default(t.state)
-		t.defaulted = tree.Added(pruned, t.state, nil, nil)
-		meta, _ := source["metadata"].(map[string]any)
-		if t.refused || overwritten(source, t.state) || isNull(source, "metadata") || isNull(meta, "uid") {
-			t.class = classInvalid
-		}
-		if t.class == classValid {
-			t.class = classOf(schema.Validate(t.state))
-		}
+	schema := s.Schema(t.version)
+	schema.Prune(t.state)
+	pruned := tree.Copy(t.state)
+	schema.Default(t.state)
+	t.defaulted = tree.Added(pruned, t.state, nil, nil)
+	meta, _ := source["metadata"].(map[string]any)
+	if !tree.Equal(pruned, source) || t.refused || overwritten(source, t.state) || isNull(source, "metadata") || isNull(meta, "uid") {
+		t.class = classInvalid
+	} else {
+		t.class = classOf(schema.Validate(t.state))
 	}
 	t.keeps = len(tree.Kept(t.state, "")) > 0
 	s.Visible(t.state)
@@ -125,7 +119,7 @@ func (t *subject) violation(law Law, to, format string, args ...any) *ViolationE
 // convert converts an object as the API server sends it: what it has stored has a uid, a fragment
 // may have none.
 func (t *subject) convert(ctx context.Context, object []byte, from, to string) ([]byte, error) {
-	if t.class == classInvalid || t.Schema(t.version) == nil {
+	if t.class == classInvalid {
 		return t.Convert(ctx, object, from, to)
 	}
 	return t.ConvertStored(ctx, object, from, to)

@@ -24,10 +24,9 @@ type Suite struct {
 	// Seed is that of all random choices: which edits L2 makes.
 	Seed uint64
 
-	// CRD has the schemas of the versions. With it, objects are equal if they are after the API
-	// server's pruning and defaulting, and edits are parts of other valid objects. Versions that
-	// the CRD does not have are left out. If it is nil, objects are compared as they are, with
-	// number literals as text.
+	// CRD has the schemas of the versions. Objects are equal if they are after the API server's
+	// pruning and defaulting, and edits are parts of other valid objects. Versions that the CRD
+	// does not have are left out.
 	CRD *crdschema.CRD
 	// Hints are values that Fuzz should try, by version.
 	Hints map[string]generate.Hints
@@ -99,9 +98,12 @@ type Runner struct {
 	rejected map[direction]*rejected
 }
 
-// Prepare returns a Runner. It fails for a version without a schema, and if it cannot read a drop
-// or a hint.
+// Prepare returns a Runner. It fails without a CRD, for a version without a schema, and if it
+// cannot read a drop or a hint.
 func (s Suite) Prepare() (*Runner, error) {
+	if s.CRD == nil {
+		return nil, errors.New("no schemas to make objects from, set CRD")
+	}
 	b := &Runner{Suite: s, table: Table(), generators: map[string]*generate.Generator{}, pools: map[string][]map[string]any{}, rejected: map[direction]*rejected{}}
 	var err error
 	b.Resource, err = NewResource(s.Kind, s.Remote, s.CRD, s.Drops)
@@ -112,9 +114,6 @@ func (s Suite) Prepare() (*Runner, error) {
 	}
 	for _, version := range b.Versions {
 		v := b.Schema(version)
-		if v == nil {
-			continue
-		}
 		if v.Root == nil {
 			return nil, fmt.Errorf("version without a schema: %s", version)
 		}

@@ -74,7 +74,7 @@ const (
 	valid                      // the API server stores it
 	accepted                   // its labels and annotations are valid
 	unkept                     // it keeps nothing
-	schemas                    // the version has one, and the converter knows all of its fields
+	schemas                    // the converter knows all fields of the version
 	answers                    // Suite.Like
 	forgery                    // Suite.Forgeries
 	growing                    // Suite.Next
@@ -200,7 +200,7 @@ func RowOf(law Law) Row {
 func (t *subject) has(to string) (has needs) {
 	for i, is := range [...]bool{ // in the order of the constants
 		t.results[to] != nil, t.class != classInvalid, t.class == classValid, !t.refused, !t.keeps,
-		t.Schema(to) != nil && len(t.NewFields) == 0, t.answers != nil, t.Forgeries, t.next != nil,
+		len(t.NewFields) == 0, t.answers != nil, t.Forgeries, t.next != nil,
 	} {
 		if is {
 			has |= 1 << i

@@ -30,7 +30,7 @@ func (t *subject) forgeries(version string) *ViolationError {
 // wellFormed is [WellFormed]: whatever the object keeps, its conversion fails only if it does
 // without, and is as well formed.
 func (t *subject) wellFormed(to string) *ViolationError {
-	clean, err := t.convert(t.ctx, tree.Encode(tree.Visible(t.Read(t.object))), t.version, to)
+	clean, err := t.convert(t.ctx, tree.Encode(tree.Visible(tree.Read(t.object))), t.version, to)
 	if err != nil || t.refused || malformation(t, to, clean) != "" {
 		return nil //nolint:nilerr // L7, L6
 	}
@@ -65,12 +65,8 @@ func malformation(t *subject, version string, object []byte) string {
 
 // problems are those of an object with the schema of a version, after pruning and defaulting.
 func (s *Runner) problems(version string, object map[string]any) field.ErrorList {
-	schema := s.Schema(version)
-	if schema == nil {
-		return nil
-	}
 	s.Admit(version, object)
-	return schema.Validate(object)
+	return s.Schema(version).Validate(object)
 }
 
 // isMistyped reports whether a value is of another type than its schema says.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
@@ -81,7 +82,7 @@ func reductions(v any) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		switch v := v.(type) {
 		case string:
-			if kept, err := tree.Decode([]byte(v), true); err == nil && strings.HasPrefix(v, "{") {
+			if kept, err := jsondoc.Decode([]byte(v), true); err == nil && strings.HasPrefix(v, "{") {
 				against := keptAgainst(kept)
 				for less := range smallerValues(kept) {
 					if !tree.Equal(keptAgainst(less), against) {

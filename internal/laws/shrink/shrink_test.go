@@ -3,6 +3,7 @@ package shrink
 import (
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
 
@@ -14,7 +15,7 @@ func TestReductionsOfAKeptValue(t *testing.T) {
 	want, smaller := keptAgainst(tree.Read([]byte(kept))), map[string]bool{}
 	for v := range reductions(kept) {
 		text, _ := v.(string)
-		less, err := tree.Decode([]byte(text), true)
+		less, err := jsondoc.Decode([]byte(text), true)
 		if err != nil || text == "" {
 			continue // it is no kept value any more
 		}

@@ -1,13 +1,10 @@
 package tree
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -48,12 +45,12 @@ func VersionOf(object []byte) (string, error) {
 // Read reads an object as the API server does (k8s.io/apimachinery/pkg/util/json): a number is
 // an int64 if it is whole and fits, and a float64 otherwise.
 func Read(object []byte) map[string]any {
-	m, _ := Must(Decode(object, false)).(map[string]any)
+	m, _ := Must(jsondoc.Decode(object, false)).(map[string]any)
 	return m
 }
 
 // Literal reads JSON with its numbers as their literals.
-func Literal(text []byte) any { return Must(Decode(text, true)) }
+func Literal(text []byte) any { return Must(jsondoc.Decode(text, true)) }
 
 // Must returns a value. It panics with an error, of texts that are known to be right.
 func Must[T any](v T, err error) T {
@@ -63,72 +60,8 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Decode reads JSON. A run does this so often that the decoders of encoding/json and utiljson are
-// too slow.
-func Decode(text []byte, literals bool) (any, error) {
-	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
-	if err != nil {
-		return nil, err
-	}
-	v, err := decodeNext(&s, literals)
-	if err == nil {
-		err = s.End()
-	}
-	return v, err
-}
-
-func decodeNext(s *jsondoc.Scanner, literals bool) (any, error) {
-	kind := s.Kind()
-	switch kind {
-	case jsondoc.Map:
-		m := map[string]any{}
-		err := s.EveryMember(func(name []byte) (err error) {
-			key := string(name)
-			m[key], err = decodeNext(s, literals)
-			return err
-		})
-		return m, err
-	case jsondoc.Array:
-		l := []any{}
-		err := s.Elements(func() error {
-			v, err := decodeNext(s, literals)
-			l = append(l, v)
-			return err
-		})
-		return l, err
-	default:
-	}
-	at, err := s.Skip()
-	if err != nil {
-		return nil, err
-	}
-	text := s.Text(at)
-	switch {
-	case kind == jsondoc.String:
-		return jsondoc.Unquote(text), nil
-	case kind == jsondoc.Bool:
-		return text[0] == 't', nil
-	case kind == jsondoc.Null:
-		return nil, nil
-	case literals:
-		return json.Number(text), nil
-	}
-	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		return n, nil
-	}
-	return strconv.ParseFloat(string(text), 64)
-}
-
 // Encode writes JSON on one line, with the members of objects in the order of their names.
-func Encode(v any) []byte {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic("tree: " + err.Error())
-	}
-	return bytes.TrimSpace(text.Bytes())
-}
+func Encode(v any) []byte { return Must(jsondoc.Encode(v)) }
 
 // Copy returns a copy of a decoded value that shares nothing that can change.
 func Copy[T any](v T) T {

@@ -1,17 +1,13 @@
 package crdschema
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-)
 
-// NewNode returns the place of whole objects of a schema that is not from a CRD. The caller must
-// not change the schema any more.
-func NewNode(s *schema.Structural) *Node { return build(withMeta(s)) }
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+)
 
 // build makes the tree of nodes of a schema, which must not change afterwards.
 func build(s *schema.Structural) *Node {
@@ -92,11 +88,6 @@ func valuesOf(s *schema.Structural) *schema.Structural {
 }
 
 func jsonText(v any) string {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return ""
-	}
-	return string(bytes.TrimSpace(text.Bytes()))
+	text, _ := jsondoc.Encode(v) // JSON can always be encoded
+	return string(text)
 }

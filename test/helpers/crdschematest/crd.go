@@ -53,6 +53,22 @@ spec:
 	return roots
 }
 
+// Kind returns the CRD of K.g with the versions v1, v2 and so on, one for each schema: what comes
+// after `type: object`, in YAML's flow style. All are served, and that of a number is stored.
+func Kind(tb testing.TB, stored int, schemas ...string) *crdschema.CRD {
+	tb.Helper()
+	var versions strings.Builder
+	for i, schema := range schemas {
+		fmt.Fprintf(&versions, "{name: v%d, served: true, storage: %v, schema: {openAPIV3Schema: {type: object, %s}}},", i+1, i+1 == stored, schema)
+	}
+	crds, err := apiserver.Parse("crd.yaml", []byte(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ks.g},
+		spec: {group: g, scope: Namespaced, names: {plural: ks, kind: K}, versions: [`+versions.String()+`]}}`))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return crds[0]
+}
+
 // CRD returns a CRD with one version, v1, whose schema is an object with these properties, indented
 // by 2.
 func CRD(properties string) string {

@@ -3,8 +3,10 @@ package lawtest
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -35,6 +37,42 @@ func Shaper(tb testing.TB, s *hold.Suite) func(ctx context.Context, version, obj
 		}
 		return nil
 	}
+}
+
+// Hold holds a kind to all laws on samples, on their fragments and on random variants. Each comes
+// back as it is spelt: with the text of its numbers, with nulls and unknown fields.
+func Hold(ctx context.Context, s *hold.Suite, samples ...[]byte) error {
+	r, err := hold.NewResource(s.Kind, nil, s.CRD, nil)
+	if err != nil {
+		return err
+	}
+	for _, objects := range []iter.Seq[[]byte]{slices.Values(samples), generate.Fragments(samples...), Variants(s.Seed, 250, samples...)} {
+		if err := s.Check(ctx, objects); err != nil {
+			return err
+		}
+		for object := range objects {
+			version, _ := tree.VersionOf(object)
+			for _, to := range r.Others(version) {
+				there, err := r.Convert(ctx, object, version, to)
+				if err != nil {
+					return err
+				}
+				back, err := r.Convert(ctx, there, to, version)
+				if err != nil {
+					return err
+				}
+				if diff := tree.Difference(literal(object), literal(back), ""); diff.Path != "" {
+					return fmt.Errorf("%s differs: %s, back %s", diff.Path, object, back)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func literal(text []byte) map[string]any {
+	object, _ := tree.Literal(text).(map[string]any)
+	return tree.Tidy(object)
 }
 
 // choices is a source of random numbers: the bytes of a text, and always the same numbers after its

@@ -1,5 +1,5 @@
 // Package cronjob has the CronJob of kubebuilder's tutorial on several versions, for tests and
-// examples. Controller-gen has made its deep copies, and crd.yaml with a part of the template.
+// examples. Controller-gen has made crd.yaml, with a part of the template.
 package cronjob
 
 import (

@@ -170,7 +170,7 @@ func (v *conversion) convert() error {
 	}
 	err = keep.Put(v.ctx, v.obj, v.From, entries)
 	if _, is := errors.AsType[*keep.TooLargeError](err); is {
-		converters.ReportFrom(v.ctx).NoteTooLarge()
+		converters.ReportFrom(v.ctx).TooLarge = true
 	}
 	return err
 }
@@ -200,7 +200,7 @@ func (v *conversion) begin() (kept []*keep.Entry, err error) {
 		return nil, err
 	}
 	if v.unknown = v.scratch.search.HasUnknown(v.x, v.source.layout); v.unknown {
-		converters.ReportFrom(v.ctx).NoteUnknown()
+		converters.ReportFrom(v.ctx).UnknownFields = true
 	}
 	return kept, nil
 }
@@ -273,7 +273,7 @@ func (v *conversion) forth(trace *keep.Trace, mayLose bool) (bool, error) {
 	mayLose, err := v.run(v.forward, v.obj, v.From, v.is, way{mayLose: mayLose, trace: trace})
 	call := &v.scratch.run.call
 	if call.CallLimit() || call.TotalLimit() {
-		converters.ReportFrom(v.ctx).NoteCostLimit()
+		converters.ReportFrom(v.ctx).CostLimit = true
 	}
 	if !errors.Is(err, errTotalLimit) {
 		return mayLose, err

@@ -1,7 +1,6 @@
 // Package v1 has the CronJob of kubebuilder's tutorial at its first version, which is the hub: its
 // schedule is one text.
 //
-// +kubebuilder:object:generate=true
 // +groupName=batch.tutorial.example.com
 package v1
 
@@ -15,6 +14,12 @@ import (
 type CronJobSpec struct {
 	// Schedule is in the format of cron(5).
 	Schedule string `json:"schedule"`
+
+	JobSettings `json:",inline"`
+}
+
+// JobSettings are what both versions say.
+type JobSettings struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`

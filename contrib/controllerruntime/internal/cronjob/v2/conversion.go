@@ -12,16 +12,7 @@ import (
 func (c *CronJob) ConvertTo(hub conversion.Hub) error {
 	to := hub.(*v1.CronJob) //nolint:forcetypeassert // the only hub of the scheme
 	to.ObjectMeta = c.ObjectMeta
-	to.Spec = v1.CronJobSpec{
-		StartingDeadlineSeconds:    c.Spec.StartingDeadlineSeconds,
-		ConcurrencyPolicy:          v1.ConcurrencyPolicy(c.Spec.ConcurrencyPolicy),
-		Suspend:                    c.Spec.Suspend,
-		JobTemplate:                c.Spec.JobTemplate,
-		SuccessfulJobsHistoryLimit: c.Spec.SuccessfulJobsHistoryLimit,
-		FailedJobsHistoryLimit:     c.Spec.FailedJobsHistoryLimit,
-	}
-	to.Status = v1.CronJobStatus(c.Status)
-
+	to.Spec.JobSettings, to.Status = c.Spec.JobSettings, c.Status
 	parts := make([]string, 0, 5)
 	for _, field := range c.Spec.Schedule.fields() {
 		part := "*"
@@ -38,16 +29,7 @@ func (c *CronJob) ConvertTo(hub conversion.Hub) error {
 func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
 	from := hub.(*v1.CronJob) //nolint:forcetypeassert // the only hub of the scheme
 	c.ObjectMeta = from.ObjectMeta
-	c.Spec = CronJobSpec{
-		StartingDeadlineSeconds:    from.Spec.StartingDeadlineSeconds,
-		ConcurrencyPolicy:          ConcurrencyPolicy(from.Spec.ConcurrencyPolicy),
-		Suspend:                    from.Spec.Suspend,
-		JobTemplate:                from.Spec.JobTemplate,
-		SuccessfulJobsHistoryLimit: from.Spec.SuccessfulJobsHistoryLimit,
-		FailedJobsHistoryLimit:     from.Spec.FailedJobsHistoryLimit,
-	}
-	c.Status = CronJobStatus(from.Status)
-
+	c.Spec.JobSettings, c.Status = from.Spec.JobSettings, from.Status
 	parts := strings.Split(from.Spec.Schedule, " ")
 	if len(parts) != 5 {
 		return nil

@@ -1,34 +1,21 @@
 // Package v2 has the CronJob of kubebuilder's tutorial at its second version, a spoke: its schedule
 // has a field for each part.
 //
-// +kubebuilder:object:generate=true
 // +groupName=batch.tutorial.example.com
 package v2
 
 import (
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "github.com/crdconvert/webhookd/contrib/controllerruntime/internal/cronjob/v1"
 )
 
 // CronJobSpec says what to run, and when.
 type CronJobSpec struct {
 	Schedule CronSchedule `json:"schedule"`
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
-	// +optional
-	// +kubebuilder:default=Allow
-	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
-	// +optional
-	Suspend     *bool                   `json:"suspend,omitempty"`
-	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate"`
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
+
+	v1.JobSettings `json:",inline"`
 }
 
 // CronSchedule has the parts of a schedule. A part that is absent is a star.
@@ -48,23 +35,6 @@ type CronSchedule struct {
 // CronField is a part of a schedule.
 type CronField string
 
-// ConcurrencyPolicy says what to do if the last job still runs.
-// +kubebuilder:validation:Enum=Allow;Forbid;Replace
-type ConcurrencyPolicy string
-
-// CronJobStatus says what runs.
-type CronJobStatus struct {
-	// +optional
-	// +listType=atomic
-	Active []corev1.ObjectReference `json:"active,omitempty"`
-	// +optional
-	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
-	// +listType=map
-	// +listMapKey=type
-	// +optional
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-}
-
 // CronJob runs jobs by a schedule.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -72,6 +42,20 @@ type CronJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   CronJobSpec   `json:"spec"`
-	Status CronJobStatus `json:"status,omitempty"`
+	Spec   CronJobSpec      `json:"spec"`
+	Status v1.CronJobStatus `json:"status,omitempty"`
 }
+
+// DeepCopy returns a copy that shares nothing.
+func (c *CronJob) DeepCopy() *CronJob {
+	out := *c
+	c.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Spec.JobSettings, out.Status = c.Spec.JobSettings.Copied(), c.Status.Copied()
+	for _, field := range out.Spec.Schedule.fields() {
+		*field = v1.CopyOf(*field)
+	}
+	return &out
+}
+
+// DeepCopyObject implements runtime.Object.
+func (c *CronJob) DeepCopyObject() runtime.Object { return c.DeepCopy() }
