@@ -104,11 +104,6 @@ func (c *Client) Create(ctx context.Context, path string, object any) error {
 	return c.do(ctx, c.rest.Post().SetHeader("Content-Type", runtime.ContentTypeJSON), "create", path, object, nil)
 }
 
-// Delete removes an object.
-func (c *Client) Delete(ctx context.Context, path string) error {
-	return c.do(ctx, c.rest.Delete(), "delete", path, nil, nil)
-}
-
 // MergePatch changes an object by a JSON merge patch (RFC 7386), and reads the answer into a value
 // that may be nil. If the patch has a metadata.resourceVersion and the object has changed since,
 // the error is one of IsChanged. An option is DryRun.

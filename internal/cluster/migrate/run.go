@@ -26,9 +26,6 @@ type Options struct {
 	// Settle is how long API servers may take to learn of a change of a CRD, and to end requests
 	// that began before.
 	Settle time.Duration
-	// ControllerPatience is how long the controller of StorageVersionMigration may take to begin,
-	// and to get over an error. Then the run writes the objects.
-	ControllerPatience time.Duration
 	// Confirm is asked before each step with a Warning. The run ends with its error.
 	Confirm func(step Step, writers []string) error
 	// Log reports what is done.
@@ -159,9 +156,6 @@ func (r *run) observe(ctx context.Context) error {
 	}
 	r.crd, r.state = now, now.state()
 	r.goal.To = cmp.Or(r.to, r.state.storage())
-	if r.state.Migrations, err = r.hasMigrations(ctx); err != nil {
-		return err
-	}
 	r.state.Rewritten, r.state.Survey = r.rewritten, r.survey
 	if !r.settled {
 		r.state.SettledAt = settledAt(now, r.seen, r.Settle)
@@ -184,8 +178,6 @@ func (r *run) do(ctx context.Context, step Step) error {
 		err := agree(ctx, r.api, r.crd)
 		r.settled, r.survey = err == nil, nil // what was listed before may have changed since
 		return err
-	case Migrate:
-		return r.migrate(ctx)
 	case Rewrite:
 		p := r.newPass(rewrite)
 		p.always = true

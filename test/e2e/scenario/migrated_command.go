@@ -28,7 +28,7 @@ func MigratedByCommand(t *testing.T, e *Env) {
 	p := populate(t, r, 60)
 	was := p.snapshot(t).Read["v1"]
 	c := commandLine{t, webhook.Build(t), Kubeconfig(t, e)}
-	migrate := []string{"migrate", r.Name, "--to", "v1", "--settle", "1s", "--rewrite"}
+	migrate := []string{"migrate", r.Name, "--to", "v1", "--settle", "1s"}
 
 	c.run(append(migrate, "--dry-run"), "60 objects", "managers     v1beta1: imager applied 60 objects", "step 3 ")
 	p.storedAt(t, "v1beta1", p.names...)
