@@ -46,8 +46,7 @@ webhookd check --live holds the objects of a cluster to the same laws, webhookd 
 		},
 	}
 	const objects = 2000
-	o.add(cmd, objects, "n", "objects for each version, 0 for no limit but the time of --for")
-	_ = cmd.Flags().MarkShorthandDeprecated("objects", "write --objects, since -n is a namespace elsewhere") // the flag is there
+	o.add(cmd, objects, "objects for each version, 0 for no limit but the time of --for")
 	cmd.Flags().DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")
 	return cmd
 }
