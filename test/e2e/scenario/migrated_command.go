@@ -137,3 +137,12 @@ func (p *population) unchanged(t *testing.T, was map[string]*unstructured.Unstru
 		t.Errorf("(-before +after):\n%s", diff)
 	}
 }
+
+func (e *Env) storedVersions(t *testing.T, r *Resource) []string {
+	t.Helper()
+	crd, err := e.CRDs(t).ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), r.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("read the CRD: %v", err)
+	}
+	return crd.Status.StoredVersions
+}
