@@ -205,9 +205,9 @@ func TestInClusterUsage(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"crd aply", []string{`unknown command "aply" of webhookd crd`, "did you mean webhookd crd apply?"}},
+		{"crd aply", []string{`"aply": no such command of webhookd crd`, "did you mean webhookd crd apply?"}},
 		{"crd wire", []string{"nothing to wire", "no Service: give that of webhookd with --service NAMESPACE/NAME"}},
-		{"crd wire -f - --service a/", []string{`--service: not a Service, write NAMESPACE/NAME: "a/"`}},
+		{"crd wire -f - --service a/", []string{`--service "a/": not a Service, write NAMESPACE/NAME`}},
 		{"crd wire -f - --service a/b --port 0 --path x", []string{"--port 0", `--path "x"`}},
 		{"crd wire -f - --service a/b --url https://a", []string{"give --service or --url"}},
 		{"crd wire -f - --url http://a", []string{"--url: not a URL that the API server calls"}},
@@ -217,11 +217,11 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd apply", []string{"no CRD: name it", "no Service", "no CA: give the file"}},
 		{"crd apply --crd x --service a/b --timeout 0s --ca-file " + file, []string{`--crd "x"`, "no time to wait"}},
 		{"crd release", []string{"nothing to look for"}},
-		{"crd status -o xml --service a/", []string{"unknown output format", "--service: not a Service"}},
+		{"crd status -o xml --service a/", []string{`--output "xml": no such format`, `--service "a/": not a Service`}},
 		{"crd status --crd crontabs.example.com", []string{"give its --name"}},
 		{"crd status -f nowhere", []string{"nowhere: cannot read CRDs: no such file or directory, give their file or folder with --filename"}},
 		{"certs ensure", []string{"no Secret", "no Service"}},
-		{"certs ensure --secret a/ --service a/b --renew-before 9999h --settle 0s --timeout 1h", []string{`--secret "a/": not a Secret`, "cannot be renewed", "0s between the steps of a CA change", "--timeout 1h0m0s"}},
+		{"certs ensure --secret a/ --service a/b --renew-before 9999h --settle 0s --timeout 1h", []string{`--secret "a/": not a Secret`, "--renew-before 9999h0m0s: not less than", "--settle 0s: no time between the steps of a CA change", "--timeout 1h0m0s"}},
 		{"review --probe empty", []string{"--probe: of no use without a running webhookd, give --server or --service\n"}},
 		{"review --address 127.0.0.1:1 --ca-file x", []string{"--address, --ca-file: of no use without a running webhookd, give --server or --service\n"}},
 		{"review --server https://a --port 1", []string{"--port: of no use with --server, whose URL has it\n"}},
@@ -230,13 +230,13 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd status -f - --name x --address a:", []string{`--name "x"`, `--address "a:"`}},
 		{"crd apply --crd a.b --service a/b --address a --ca-file " + file, []string{`--address "a"`}},
 		{"crd status --name a.b --kubeconfig nowhere", []string{"nowhere: cannot read the kubeconfig: no such file or directory, give its file with --kubeconfig"}},
-		{"crd wire -f - --service a --kubeconfig nowhere", []string{"--service: \"a\" without a namespace: write NAMESPACE/NAME, or give -n: kubeconfig: stat nowhere"}},
+		{"crd wire -f - --service a --kubeconfig nowhere", []string{`--service "a": no namespace, write NAMESPACE/NAME or give -n: nowhere: cannot read the kubeconfig`}},
 		{"review --server https://a --filename nowhere", []string{"nowhere: cannot read the review: no such file or directory, name the file of a ConversionReview, or pipe one into it"}},
 		{"review --rules nowhere --crd neither", []string{
 			"nowhere: cannot read rules: no such file or directory, give their file or folder with --rules",
 			"neither: cannot read CRDs: no such file or directory, give their file or folder with --crds",
 		}},
-		{"review --server http://a --probe x", []string{"--server: not a URL", "--probe: not a probe"}},
+		{"review --server http://a --probe x", []string{"--server: not a URL", `--probe "x": not a probe`}},
 		{"review --server https://a --service a/b", []string{"give --server or --service"}},
 	} {
 		got := runWith(t, nil, strings.NewReader(""), strings.Fields(tt.args)...)
@@ -272,7 +272,7 @@ func TestApplyGivesUpAfterItsTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := c.run(t, "crd", "apply", "--crd", crontabs, "--service", "a/b", "--ca-file", file, "--address", "127.0.0.1:1", "--timeout", "300ms")
-	if got.Code != 1 || !strings.Contains(got.Stderr, "no CRD was changed: no good answer within ") {
+	if got.Code != 1 || !strings.Contains(got.Stderr, "no CRD was changed: crontabs.example.com: no good answer within ") {
 		t.Errorf("%+v", got)
 	}
 }

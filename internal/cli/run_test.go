@@ -38,11 +38,11 @@ func TestErrorsAreReported(t *testing.T) {
 		stdin   string
 		want    result
 	}{
-		{"short for a command", []string{"conv"}, nil, "", result{2, "", "webhookd: unknown command \"conv\"\nhint: did you mean webhookd convert?\n"}},
-		{"no such command", []string{"fly"}, nil, "", result{2, "", "webhookd: unknown command \"fly\"\nhint: webhookd --help lists the commands\n"}},
-		{"misspelt flag", []string{"serve", "--tls-dri", "x"}, nil, "", result{2, "", "webhookd: unknown flag: --tls-dri\nhint: did you mean --tls-dir?\n"}},
-		{"no such flag", []string{"version", "--fast"}, nil, "", result{2, "", "webhookd: unknown flag: --fast\nhint: webhookd version --help lists the flags\n"}},
-		{"flag without a value", []string{"serve", "--listen"}, nil, "", result{2, "", "webhookd: flag needs an argument: --listen\nhint: webhookd serve --help lists the flags\n"}},
+		{"short for a command", []string{"conv"}, nil, "", result{2, "", "webhookd: \"conv\": no such command\nhint: did you mean webhookd convert?\n"}},
+		{"no such command", []string{"fly"}, nil, "", result{2, "", "webhookd: \"fly\": no such command\nhint: webhookd --help lists the commands\n"}},
+		{"misspelt flag", []string{"serve", "--tls-dri", "x"}, nil, "", result{2, "", "webhookd: --tls-dri: no such flag\nhint: did you mean --tls-dir?\n"}},
+		{"no such flag", []string{"version", "--fast"}, nil, "", result{2, "", "webhookd: --fast: no such flag\nhint: webhookd version --help lists the flags\n"}},
+		{"flag without a value", []string{"serve", "--listen"}, nil, "", result{2, "", "webhookd: --listen: no value, write one after it\nhint: webhookd serve --help lists the flags\n"}},
 		{"argument", []string{"serve", "x.yaml"}, nil, "", result{2, "", "webhookd: \"x.yaml\": serve takes no arguments, only flags\nhint: name files with --rules and --crds\n"}},
 		{"several files for one", []string{"crd", "wire", "a.yaml", "b.yaml"}, nil, "", result{2, "", "webhookd: \"b.yaml\": several files, name one\n"}},
 		{"files and probes", []string{"review", "x.yaml", "--probe", "empty", "--server", "http://a"}, nil, "", result{2, "", "webhookd: both files and test reviews: give files or --probe\n"}},
@@ -57,11 +57,11 @@ func TestErrorsAreReported(t *testing.T) {
 		{"no such configuration file", []string{"config", "--config", "nowhere.yaml"}, nil, "", result{2, "", "webhookd: config (flag --config): nowhere.yaml: no such file or directory: write the file or leave config out\n"}},
 		{"unknown variable", []string{"config", "-o", "xml"}, []string{"WEBHOOKD_LISTN=:1"}, "", result{2, "", "" +
 			"webhookd: unknown environment variable WEBHOOKD_LISTN is ignored: did you mean WEBHOOKD_LISTEN?\n" +
-			"webhookd: unknown output format \"xml\": write text or yaml\n"}},
-		{"version in an unknown format", []string{"version", "-o", "xml"}, nil, "", result{2, "", "webhookd: unknown output format \"xml\": write text or json\n"}},
+			"webhookd: --output \"xml\": no such format, write text or yaml\n"}},
+		{"version in an unknown format", []string{"version", "-o", "xml"}, nil, "", result{2, "", "webhookd: --output \"xml\": no such format, write text or json\n"}},
 		{"convert to no version", []string{"convert", "-f", "-", "--to", "V 1", "-o", "xml"}, nil, "", result{2, "", "" +
 			"webhookd: --to \"V 1\": not a version: write VERSION or GROUP/VERSION\n" +
-			"webhookd: unknown output format \"xml\": write yaml or json\n"}},
+			"webhookd: --output \"xml\": no such format, write yaml or json\n"}},
 		{"no path", []string{"check", "x.yaml", "--crds", ""}, nil, "", result{2, "", "webhookd: x.yaml: cannot read rules: no such file or directory, give their file or folder\nwebhookd: \"\": cannot read CRDs: no such file or directory, give their file or folder with --crds\n"}},
 		{"stdin for a review and rules", []string{"review", "--rules", "-", "--crds", "x"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
 		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: stdin: nothing to convert: the files hold no objects\n"}},

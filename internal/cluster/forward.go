@@ -38,11 +38,11 @@ func (c *Client) Forward(ctx context.Context, namespace, service string, port in
 	}
 	name := namespace + "/" + service
 	if len(s.Spec.Selector) == 0 {
-		return nil, fmt.Errorf("no pods to forward to, the Service has no selector: %s", name)
+		return nil, fmt.Errorf("%s: no pods to forward to, the Service has no selector", name)
 	}
 	target, found := targetPort(s.Spec.Ports, port)
 	if !found {
-		return nil, fmt.Errorf("no port %d in the Service, correct it there or in spec.conversion of the CRD: %s", port, name)
+		return nil, fmt.Errorf("%s: no port %d in the Service, correct it there or in spec.conversion of the CRD", name, port)
 	}
 	var pods struct {
 		Items []pod `json:"items"`
@@ -59,7 +59,7 @@ func (c *Client) Forward(ctx context.Context, namespace, service string, port in
 			}, nil
 		}
 	}
-	return nil, fmt.Errorf("no ready pod of the Service has its port: %s", name)
+	return nil, fmt.Errorf("%s: no ready pod of the Service has its port", name)
 }
 
 type servicePort struct {
@@ -139,7 +139,7 @@ func (c *Client) forward(ctx context.Context, path string, port int) (net.Conn, 
 	f, err := newForwarded(connection, port)
 	if err != nil {
 		_ = connection.Close()
-		return nil, fmt.Errorf("API server: cannot forward: %w: %s", err, path)
+		return nil, fmt.Errorf("%s: cannot forward: %w", path, err)
 	}
 	return f, nil
 }

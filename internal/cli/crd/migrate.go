@@ -76,7 +76,7 @@ when asked to.`,
 
 func runMigrate(ctx context.Context, p *voice.Program, o *migrateOptions, name string) error {
 	api, err := o.cluster.Client(p, "", connect.CheckCRDNames("", []string{name}),
-		voice.Problem(o.perSecond <= 0, "no writes, write a number above 0: --writes-per-second %g", o.perSecond),
+		voice.Problem(o.perSecond <= 0, "--writes-per-second %g: no writes, write a number above 0", o.perSecond),
 		voice.Problem(o.settle < 0, "--settle %s: not a time to wait", o.settle))
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func (o *reviewOptions) each(p *voice.Program, do func(body []byte) error) error
 			return err
 		}
 		if name == offline.Stdin && len(bytes.TrimSpace(body)) == 0 {
-			return errors.New("nothing to answer, pipe a ConversionReview into it: stdin")
+			return errors.New("stdin: nothing to answer, pipe a ConversionReview into it")
 		}
 		if err := do(body); err != nil {
 			if len(o.files) > 1 {
@@ -149,7 +149,7 @@ func (o *reviewOptions) endpoint() (*crdwire.Endpoint, []crdwire.Probe, error) {
 	for _, text := range o.probes {
 		probe, err := crdwire.ParseProbe(text)
 		if err != nil {
-			err = fmt.Errorf("--probe: %w", err)
+			err = fmt.Errorf("--probe %w", err)
 		}
 		problems, probes = append(problems, err), append(probes, probe)
 	}
@@ -187,7 +187,7 @@ func post(ctx context.Context, p *voice.Program, endpoint *crdwire.Endpoint, bod
 	_ = json.Unmarshal(body, &sent) // the server reports what is wrong with it
 	answer, err := endpoint.Post(ctx, body)
 	if err != nil {
-		return fmt.Errorf("%w: %s", connect.HintConnection(hintObject(err, body, "this is an object, not a review: webhookd compare -f FILE --to VERSION --server URL posts it")), endpoint.Target)
+		return fmt.Errorf("%s: %w", endpoint.Target, connect.HintConnection(hintObject(err, body, "this is an object, not a review: webhookd compare -f FILE --to VERSION --server URL posts it")))
 	}
 	if err := p.Print(string(answer)); err != nil {
 		return err

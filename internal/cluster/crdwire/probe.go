@@ -60,7 +60,7 @@ func ParseProbe(text string) (Probe, error) {
 	kind, group, _ := strings.Cut(kindGroup, ".")
 	from, to, _ := strings.Cut(versions, ":")
 	if kind == "" || group == "" || from == "" || to == "" {
-		return Probe{}, fmt.Errorf("not a probe, write KIND.GROUP/FROM:TO such as CronTab.example.com/v1beta1:v1, or the word empty: %q", text)
+		return Probe{}, fmt.Errorf("%q: not a probe, write KIND.GROUP/FROM:TO such as CronTab.example.com/v1beta1:v1, or the word empty", text)
 	}
 	return Probe{Kind: schema.GroupKind{Group: group, Kind: kind}, From: []string{from}, To: to}, nil
 }
@@ -138,7 +138,7 @@ func (p *Probe) Try(ctx context.Context, e *Endpoint, version string) error {
 		err = p.Check(answer)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s, asked for %s", err, e.Target, p)
+		return fmt.Errorf("%s, asked for %s: %w", e.Target, p, err)
 	}
 	return nil
 }

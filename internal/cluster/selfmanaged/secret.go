@@ -68,7 +68,7 @@ func (s *secret) write(ctx context.Context, api *cluster.Client, kind string, da
 		maps.DeleteFunc(made.Data, func(_ string, value []byte) bool { return value == nil })
 		err := api.Create(ctx, path, made)
 		if apierrors.IsForbidden(err) {
-			err = fmt.Errorf("%w, or make an empty Secret of type Opaque there, and allow patch of it: %s", err, s.Metadata.Name)
+			err = fmt.Errorf("%w, or make an empty Secret %s of type Opaque there, and allow patch of it", err, s.Metadata.Name)
 		}
 		return err
 	}
