@@ -100,14 +100,6 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 	}
 
 	review := slices.Concat([]string{"review", "--ca-file", caFile, "--address", address}, service)
-	for _, probe := range []string{"CronTab.example.com/v1beta1:v1", "empty"} {
-		if got := runWith(t, nil, strings.NewReader(""), append(review, "--probe", probe)...); got.Code != 0 || !strings.Contains(got.Stderr, "answered by Service webhookd/webhookd") {
-			t.Errorf("%+v", got)
-		}
-	}
-	if got := runWith(t, nil, strings.NewReader(""), append(review, "--probe", "Nothing.example.com/v1:v2")...); got.Code != 1 || !strings.Contains(got.Stderr, "review failed: ") {
-		t.Errorf("%+v", got)
-	}
 	if got := runWith(t, nil, strings.NewReader(""), slices.Concat(review, []string{"-f", sampleReview, "-f", sampleReview})...); got.Code != 0 ||
 		strings.Count(got.Stdout, `"status":"Success"`) != 2 {
 		t.Errorf("%+v", got)
@@ -222,7 +214,6 @@ func TestInClusterUsage(t *testing.T) {
 		{"crd status -f nowhere", []string{"nowhere: cannot read CRDs: no such file or directory, give their file or folder with --filename"}},
 		{"certs ensure", []string{"no Secret", "no Service"}},
 		{"certs ensure --secret a/ --service a/b --renew-before 9999h --settle 0s --timeout 1h", []string{`--secret "a/": not a Secret`, "--renew-before 9999h0m0s: not less than", "--settle 0s: no time between the steps of a CA change", "--timeout 1h0m0s"}},
-		{"review --probe empty", []string{"--probe: of no use without a running webhookd, give --server or --service\n"}},
 		{"review --address 127.0.0.1:1 --ca-file x", []string{"--address, --ca-file: of no use without a running webhookd, give --server or --service\n"}},
 		{"review --server https://a --port 1", []string{"--port: of no use with --server, whose URL has it\n"}},
 		{"review --service a/b --address 127.0.0.1", []string{`--address "127.0.0.1": not an address, write HOST:PORT such as 127.0.0.1:9443`}},
@@ -236,7 +227,7 @@ func TestInClusterUsage(t *testing.T) {
 			"nowhere: cannot read rules: no such file or directory, give their file or folder with --rules",
 			"neither: cannot read CRDs: no such file or directory, give their file or folder with --crds",
 		}},
-		{"review --server http://a --probe x", []string{"--server: not a URL", `--probe "x": not a probe`}},
+		{"review --server http://a", []string{"--server: not a URL"}},
 		{"review --server https://a --service a/b", []string{"give --server or --service"}},
 	} {
 		got := runWith(t, nil, strings.NewReader(""), strings.Fields(tt.args)...)

@@ -45,7 +45,6 @@ func TestErrorsAreReported(t *testing.T) {
 		{"flag without a value", []string{"serve", "--listen"}, nil, "", result{2, "", "webhookd: --listen: no value, write one after it\nhint: webhookd serve --help lists the flags\n"}},
 		{"argument", []string{"serve", "x.yaml"}, nil, "", result{2, "", "webhookd: \"x.yaml\": serve takes no arguments, only flags\nhint: name files with --rules and --crds\n"}},
 		{"several files for one", []string{"crd", "wire", "a.yaml", "b.yaml"}, nil, "", result{2, "", "webhookd: \"b.yaml\": several files, name one\n"}},
-		{"files and probes", []string{"review", "x.yaml", "--probe", "empty", "--server", "http://a"}, nil, "", result{2, "", "webhookd: both files and test reviews: give files or --probe\n"}},
 		{"argument that is none", []string{"version", "x"}, nil, "", result{2, "", "webhookd: \"x\": version takes no arguments, only flags\nhint: webhookd version --help lists the flags\n"}},
 		{"no number", []string{"fuzz", "--objects", "-1"}, nil, "", result{2, "", "webhookd: --objects \"-1\": not a whole number, write digits only\n"}},
 		{"no duration", []string{"fuzz", "--for", "1"}, nil, "", result{2, "", "webhookd: --for \"1\": not a duration, write a number with a unit, such as 30s or 2m\n"}},
