@@ -43,7 +43,7 @@ func TestErrorsAreOfOneForm(t *testing.T) {
 // Nor does any other error end with the name of what is wrong.
 func TestErrorsBeginWithTheirCulprit(t *testing.T) {
 	t.Parallel()
-	atEnd := regexp.MustCompile(`(?:Errorf|errors\.New|voice\.Problem)\((?:[^"\n]*, )?"([^"]*: (?:%[qsv]|--[a-z-]+(?: %[qsvdg]| -)?))"`)
+	atEnd := regexp.MustCompile(`(?:Errorf|errors\.New|voice\.Problem)\((?:[^"\n]*, )?"([^"]*: (?:%[qsv](?:/%s)?|--[a-z-]+(?: %[qsvdg]| -)?))"`)
 	allowed := map[string]string{
 		"interrupted: every file is either converted or as it was, run it again for the rest: %s": "a count",
 		"review failed: %s":                "the message of an answer",

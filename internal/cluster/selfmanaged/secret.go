@@ -53,7 +53,7 @@ func readSecret(ctx context.Context, api *cluster.Client, namespace, name string
 		return nil, err
 	}
 	if owner := s.Metadata.Annotations["cert-manager.io/certificate-name"]; owner != "" {
-		return nil, fmt.Errorf("cert-manager manages this Secret, for the Certificate %s: use another one, or no certs ensure: %s/%s", owner, namespace, name)
+		return nil, fmt.Errorf("%s/%s: cert-manager manages this Secret, for the Certificate %s: use another one, or no certs ensure", namespace, name, owner)
 	}
 	return s, nil
 }
