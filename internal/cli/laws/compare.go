@@ -133,7 +133,7 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 		add(o.live.Check(flags))
 		return errors.Join(append(problems, o.ruled.CheckStdin(o.files...))...)
 	}
-	add(voice.NoUse(flags, "without --live", "all-namespaces", "namespace"))
+	add(voice.NoUse(flags, "without --live", "namespace"))
 	if o.theirs != nil {
 		add(voice.NoUse(flags, "without --live and with --server", "kubeconfig", "context"))
 		add(o.ruled.Check(o.files...))
