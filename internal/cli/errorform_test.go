@@ -22,7 +22,7 @@ func TestErrorsAreOfOneForm(t *testing.T) {
 		"request without a uid, the answer could not be matched: .request.uid": "the same",
 	}
 	lines := 0
-	for _, file := range filesBelow(t, "testdata", ".txtar") {
+	for _, file := range filesBelow(t, "testdata", ".txtar", "usage.txt") {
 		for _, m := range said.FindAllStringSubmatch(read(t, file), -1) {
 			lines++
 			line := strings.NewReplacer(`\.`, ".", `\[`, "[", `\]`, "]", `\(`, "(", `\)`, ")").Replace(m[1])

@@ -140,7 +140,7 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 	} else {
 		add(o.ruled.CheckStdin(o.files...))
 	}
-	add(voice.Problem(o.count == 0, "nothing to compare: write 1 object at least, or give --live: --objects 0"))
+	add(voice.Problem(o.count == 0, "--objects 0: nothing to compare, write 1 at least or give --live"))
 	return errors.Join(problems...)
 }
 

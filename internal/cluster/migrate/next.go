@@ -105,7 +105,7 @@ func (s *State) removeStep(g *Goal, going []string) Step {
 	if left := s.Survey.leftovers(s, g); len(left) > 0 {
 		return Step{
 			Do: CleanLeftovers, Versions: left, Why: "remove annotations in which webhookd keeps values of " + list(left),
-			Warning: "these values are then lost; webhookd explain shows them",
+			Warning: "these values are then lost; webhookd kept shows them",
 		}
 	}
 	return Step{Do: Done}
