@@ -171,34 +171,6 @@ func TestCompareWithoutACluster(t *testing.T) {
 	}
 }
 
-func TestCompareUsage(t *testing.T) {
-	t.Parallel()
-	const crd = "../../examples/crds/crontabs.example.com.yaml"
-	for want, args := range map[string]string{
-		"both rules and a webhook: give --rules or --with":                                                  "--rules x --with http://localhost/",
-		"no schemas to compare by: give the file or folder of the CRDs with --crds":                         "--with http://localhost/",
-		"no schemas to compare by":                                                                          "--server https://localhost/",
-		"--with: not the URL of a webhook, write https://HOST[:PORT]/PATH without user, query and fragment": "--with localhost --crds x",
-		"--server: not the URL of a webhook":                                                                "--server localhost:9443 --crds " + crd,
-		"--with-ca-file: of no use without --with":                                                          "--rules x --with-ca-file x",
-		"--ca-file: of no use without --server":                                                             "--rules x --ca-file x",
-		"--namespace: of no use without --live":                                                             "--rules x --namespace x",
-		"--context: of no use without --live and with --server":                                             "--rules x --crds y --server http://localhost/ --context x",
-		"nothing to compare: write 1 object at least, or give --live: --objects 0":                          "--rules x --objects 0",
-		`--skip "ordr": no such check, did you mean order?`:                                                 "--server https://localhost/ --skip ordr --crds " + crd,
-		"--skip: of no use to compare":                                                                      "--server https://localhost/ --rules x --skip uid --crds " + crd,
-		"--to: of no use without --filename":                                                                "--server https://localhost/ --to v1 --crds " + crd,
-		"--filename: objects without a webhook or a version, give --server and --to":                        "-f x --to v1",
-		"--crds: of no use with --filename":                                                                 "--server https://localhost/ -f x --to v1 --crds " + crd,
-		"not a path, write it as rules do":                                                                  "--server https://localhost/ --drop spec --crds " + crd,
-	} {
-		got := runWith(t, nil, strings.NewReader(""), append([]string{"compare"}, strings.Fields(args)...)...)
-		if got.Code != 2 || !strings.Contains(got.Stderr, want) {
-			t.Errorf("%s: got %+v, want exit code 2 and %s", args, got, want)
-		}
-	}
-}
-
 // An object is posted in a review of its own, and what the webhook changes is a diff.
 func TestCompareAnObject(t *testing.T) {
 	t.Parallel()
@@ -318,15 +290,5 @@ func TestCheckWebhookAgain(t *testing.T) {
 	}
 	if diff := cmp.Diff(part(first.Stdout), part(again.Stdout)); diff != "" || part(first.Stdout) == "" {
 		t.Errorf("(-first +again):\n%s", diff)
-	}
-}
-
-func TestCheckWebhookOfAnUnknownCA(t *testing.T) {
-	t.Parallel()
-	url, _ := exampleWebhook(t, func(answer []byte) []byte { return answer })
-	got := runWith(t, nil, strings.NewReader(""), "compare", "--server", url, "--crds", "../../examples/crds/crontabs.example.com.yaml", "--objects", "1")
-	const hint = "hint: give the CA of the webhook's certificate with --ca-file, such as ca.crt of its Secret\n"
-	if got.Code != 1 || !strings.HasSuffix(got.Stderr, hint) {
-		t.Errorf("got %+v, want exit code 1 and %s", got, hint)
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,13 +18,20 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // "update" for -update
+		name, dashes := unknown.GetSpecifiedShortnames(), "-" // "update" for -update
+		if name == "" {
+			name, dashes = unknown.GetSpecifiedName(), "--"
+		}
+		err = fmt.Errorf("%s%s: no such flag", dashes, name)
 		if near, ok := didyoumean.Nearest(name, names); ok {
 			name = near
 		}
 		if slices.Contains(names, name) {
 			hint = "did you mean --" + name + "?"
 		}
+	}
+	if lacks, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		err = fmt.Errorf("--%s: no value, write one after it", lacks.GetFlag().Name)
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		wanted := map[string]string{

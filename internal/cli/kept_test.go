@@ -132,7 +132,7 @@ items:
 		"nothing":        `webhookd: "nothing": neither a file nor an object of a cluster, write its path or KIND/NAME` + "\n",
 		"a/b/c":          `webhookd: "a/b/c": neither a file nor an object of a cluster, write its path or KIND/NAME` + "\n",
 		"motors/x":       "webhookd: motors: no CRD of this kind in the cluster, write PLURAL.GROUP/NAME\n",
-		"engines/x -n a": `webhookd: API server: cannot get: engines.example.com "x" not found (404): /apis/example.com/v1/namespaces/a/engines/x` + "\n",
+		"engines/x -n a": `webhookd: /apis/example.com/v1/namespaces/a/engines/x: cannot get: engines.example.com "x" not found (404)` + "\n",
 		rules:            "\nhint: these are rules, not an object: give rules with --rules\n",
 		crd:              "\nhint: this is a CRD, not an object of its kind: give CRDs with --crds\n",
 		"a b":            "webhookd: give one object, or a file or folder with all\n",

@@ -197,9 +197,8 @@ func TestLiveErrors(t *testing.T) {
 			"webhookd: Engine.example.com: the cluster has none of these kinds\nhint: choose another cluster with --context, or apply the CRD first\n",
 		},
 		"without --live": {
-			c, "check RULES --crds CRD -A -n a --show-values", 2, "webhookd: --all-namespaces, --namespace, --kubeconfig, --show-values: of no use without --live\n",
+			c, "check RULES --crds CRD -n a --show-values", 2, "webhookd: --namespace, --kubeconfig, --show-values: of no use without --live\n",
 		},
-		"all namespaces and one": {c, "check RULES --live -A --namespace a", 2, "webhookd: both all namespaces and one: give --all-namespaces or --namespace\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

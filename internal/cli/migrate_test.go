@@ -87,12 +87,12 @@ func TestMigrateRefuses(t *testing.T) {
 	c := migrating(t)
 	for args, want := range map[string]string{
 		"":                            "webhookd: give the name of one CRD, such as crontabs.example.com\n",
-		"engines":                     "webhookd: not the name of a CRD, write PLURAL.GROUP such as crontabs.example.com: \"engines\"\n",
-		"others.example.com":          "webhookd: there is no such CRD: others.example.com\n",
-		"engines.example.com --to v3": "webhookd: there is no version \"v3\", choose one of v1beta1, v1: engines.example.com\n",
-		"engines.example.com --settle -1s --writes-per-second 0": "webhookd: no writes, write a number above 0: --writes-per-second 0\n" +
+		"engines":                     "webhookd: \"engines\": not the name of a CRD, write PLURAL.GROUP such as crontabs.example.com\n",
+		"others.example.com":          "webhookd: others.example.com: there is no such CRD\n",
+		"engines.example.com --to v3": "webhookd: engines.example.com: there is no version \"v3\", choose one of v1beta1, v1\n",
+		"engines.example.com --settle -1s --writes-per-second 0": "webhookd: --writes-per-second 0: no writes, write a number above 0\n" +
 			"webhookd: --settle -1s: not a time to wait\n",
-		"engines.example.com --remove v1beta1": "webhookd: v1beta1 cannot be removed, since objects are to be stored in it: name another version with --to: engines.example.com\n",
+		"engines.example.com --remove v1beta1": "webhookd: engines.example.com: v1beta1 cannot be removed, since objects are to be stored in it: name another version with --to\n",
 	} {
 		if got := c.run(t, append([]string{"migrate"}, strings.Fields(args)...)...); got.Code == 0 || got.Stderr != want || got.Stdout != "" {
 			t.Errorf("%s: %+v", args, got)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +39,7 @@ func Run(ctx context.Context, version string, compiled ruleset.Compiled, args, e
 	case strings.HasPrefix(name, "kubectl_complete-"):
 		args = append([]string{cobra.ShellCompRequestCmd}, args...)
 	}
-	root.SetArgs(renamed(p, root, args))
+	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -96,25 +95,6 @@ func addVerbs(root *cobra.Command, title string, verbs ...*cobra.Command) {
 		verb.GroupID = title
 	}
 	root.AddCommand(verbs...)
-}
-
-// renamed returns a command line with the names that webhookd has now, and notes an earlier one.
-func renamed(p *voice.Program, root *cobra.Command, args []string) []string {
-	cmd, rest, err := root.Find(args)
-	if err != nil || cmd.Name() != "convert" {
-		return args
-	}
-	words := append([]string{"rewrite"}, rest...)
-	for i, word := range words {
-		if value, is := strings.CutPrefix(word, "--in-place"); is {
-			words[i] = "--filename" + value
-		}
-	}
-	if slices.Equal(words[1:], rest) {
-		return args
-	}
-	p.Note("convert --in-place is deprecated, write webhookd rewrite instead")
-	return words
 }
 
 func newVersion(p *voice.Program) *cobra.Command {

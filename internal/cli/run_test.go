@@ -3,8 +3,12 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/crdconvert/webhookd/internal/cli/voice"
+	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
 
 // result is the outcome of a run of the program.
@@ -29,75 +34,34 @@ func runWith(t *testing.T, environ []string, stdin io.Reader, args ...string) re
 	return result{code, stdout.String(), stderr.String()}
 }
 
+// usageCommand is a line of testdata/usage.txt.
+var usageCommand = regexp.MustCompile(`(?m)^\$ (?:(\w+=\S+) )?webhookd (.*)$`)
+
+// Every wrong command line ends with code 2, prints no result, and says what testdata/usage.txt
+// has.
 func TestErrorsAreReported(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name    string
-		args    []string
-		environ []string
-		stdin   string
-		want    result
-	}{
-		{"short for a command", []string{"conv"}, nil, "", result{2, "", "webhookd: unknown command \"conv\"\nhint: did you mean webhookd convert?\n"}},
-		{"no such command", []string{"fly"}, nil, "", result{2, "", "webhookd: unknown command \"fly\"\nhint: webhookd --help lists the commands\n"}},
-		{"misspelt flag", []string{"serve", "--tls-dri", "x"}, nil, "", result{2, "", "webhookd: unknown flag: --tls-dri\nhint: did you mean --tls-dir?\n"}},
-		{"no such flag", []string{"version", "--fast"}, nil, "", result{2, "", "webhookd: unknown flag: --fast\nhint: webhookd version --help lists the flags\n"}},
-		{"flag without a value", []string{"serve", "--listen"}, nil, "", result{2, "", "webhookd: flag needs an argument: --listen\nhint: webhookd serve --help lists the flags\n"}},
-		{"argument", []string{"serve", "x.yaml"}, nil, "", result{2, "", "webhookd: \"x.yaml\": serve takes no arguments, only flags\nhint: name files with --rules and --crds\n"}},
-		{"several files for one", []string{"crd", "wire", "a.yaml", "b.yaml"}, nil, "", result{2, "", "webhookd: \"b.yaml\": several files, name one\n"}},
-		{"files and probes", []string{"review", "x.yaml", "--probe", "empty", "--server", "http://a"}, nil, "", result{2, "", "webhookd: both files and test reviews: give files or --probe\n"}},
-		{"argument that is none", []string{"version", "x"}, nil, "", result{2, "", "webhookd: \"x\": version takes no arguments, only flags\nhint: webhookd version --help lists the flags\n"}},
-		{"no number", []string{"fuzz", "--objects", "-1"}, nil, "", result{2, "", "webhookd: --objects \"-1\": not a whole number, write digits only\n"}},
-		{"no duration", []string{"fuzz", "--for", "1"}, nil, "", result{2, "", "webhookd: --for \"1\": not a duration, write a number with a unit, such as 30s or 2m\n"}},
-		{"no boolean", []string{"convert", "--diff=maybe"}, nil, "", result{2, "", "webhookd: --diff \"maybe\": not a boolean, write true or false\n"}},
-		{"no certificate", []string{"serve"}, nil, "", result{2, "", "webhookd: tls-dir: no certificate to serve with: set it to a folder with tls.crt and tls.key (--tls-dir DIR), or for local use self-signed (--self-signed)\n"}},
-		{"all problems of the configuration", []string{"serve", "--drain-delay=1h", "--self-signed"}, []string{"WEBHOOKD_LOG_LEVEL=loud"}, "", result{2, "", "" +
-			"webhookd: log-level (env WEBHOOKD_LOG_LEVEL): not one of the choices: write debug, info, warn or error\n" +
-			"webhookd: drain-delay (flag --drain-delay): too large: write at most 5m\n"}},
-		{"no such configuration file", []string{"config", "--config", "nowhere.yaml"}, nil, "", result{2, "", "webhookd: config (flag --config): nowhere.yaml: no such file or directory: write the file or leave config out\n"}},
-		{"unknown variable", []string{"config", "-o", "xml"}, []string{"WEBHOOKD_LISTN=:1"}, "", result{2, "", "" +
-			"webhookd: unknown environment variable WEBHOOKD_LISTN is ignored: did you mean WEBHOOKD_LISTEN?\n" +
-			"webhookd: unknown output format \"xml\": write text or yaml\n"}},
-		{"version in an unknown format", []string{"version", "-o", "xml"}, nil, "", result{2, "", "webhookd: unknown output format \"xml\": write text or json\n"}},
-		{"convert to no version", []string{"convert", "-f", "-", "--to", "V 1", "-o", "xml"}, nil, "", result{2, "", "" +
-			"webhookd: --to \"V 1\": not a version: write VERSION or GROUP/VERSION\n" +
-			"webhookd: unknown output format \"xml\": write yaml or json\n"}},
-		{"no path", []string{"check", "x.yaml", "--crds", ""}, nil, "", result{2, "", "webhookd: x.yaml: cannot read rules: no such file or directory, give their file or folder\nwebhookd: \"\": cannot read CRDs: no such file or directory, give their file or folder with --crds\n"}},
-		{"stdin for a review and rules", []string{"review", "--rules", "-", "--crds", "x"}, nil, "", result{2, "", "webhookd: stdin is wanted for several things, name files for all but one: -\n"}},
-		{"convert nothing", []string{"convert", "-f", "-", "--to", "v1"}, nil, "# nothing\n", result{1, "", "webhookd: stdin: nothing to convert: the files hold no objects\n"}},
-		{"convert what is not there", []string{"convert", "-f", "nowhere.yaml", "--to", "v1"}, nil, "", result{2, "", "webhookd: nowhere.yaml: cannot read objects: no such file or directory, give their file or folder with --filename\n"}},
-		{"a folder that cannot be", []string{"serve", "--tls-dir", "nowhere"}, nil, "", result{1, "", ""}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			got := runWith(t, tt.environ, strings.NewReader(tt.stdin), tt.args...)
-			if tt.want.Stderr == "" {
-				if got.Stderr == "" {
-					t.Error("no message")
-				}
-				got.Stderr = ""
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
-func TestEveryLineToAPersonHasTheVoice(t *testing.T) {
-	t.Parallel()
-	for _, args := range [][]string{nil, {"x"}, {"serve", "--x"}, {"serve", "--tls-dir", "nowhere"}, {"convert", "--to", "/"}} {
-		got := runWith(t, nil, strings.NewReader(""), args...)
-		for line := range strings.Lines(got.Stderr) {
-			text, ok := strings.CutPrefix(line, "webhookd: ")
-			if !ok {
-				text, ok = strings.CutPrefix(line, "hint: ")
-			}
-			if !ok || strings.HasSuffix(text, ".\n") || strings.ToLower(text[:1]) != text[:1] {
-				t.Errorf("%q says %q", args, line)
-			}
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	writeFile(t, ca, string(tlstest.NewCA(t, "a").PEM))
+	const golden = "testdata/usage.txt"
+	want := read(t, golden)
+	var got strings.Builder
+	for _, m := range usageCommand.FindAllStringSubmatch(want, -1) {
+		args := words(m[2])
+		for i, arg := range args {
+			args[i] = strings.ReplaceAll(strings.Trim(arg, "'"), "$CA", ca)
 		}
+		run := runWith(t, slices.DeleteFunc(m[1:2], func(v string) bool { return v == "" }), strings.NewReader(""), args...)
+		if run.Code != 2 || run.Stdout != "" || !regexp.MustCompile(`^(?:(?:webhookd|hint): [^\n]*[^.\n]\n)+$`).MatchString(run.Stderr) {
+			t.Errorf("%s: %+v", m[2], run)
+		}
+		fmt.Fprintf(&got, "%s\n%s\n", m[0], run.Stderr)
+	}
+	if *update {
+		writeFile(t, golden, got.String())
+	}
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("(-%s +got):\n%s", golden, diff)
 	}
 }
 

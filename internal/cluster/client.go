@@ -53,7 +53,7 @@ func DryRun(r *rest.Request) { r.Param("dryRun", metav1.DryRunAll) }
 func New(o Options) (*Client, error) {
 	config, err := o.loader().ClientConfig()
 	if err != nil {
-		return nil, explain(err)
+		return nil, o.explain(err)
 	}
 	config.UserAgent = o.UserAgent
 	config.Timeout = timeout
@@ -66,13 +66,14 @@ func New(o Options) (*Client, error) {
 	if o.Transport != nil {
 		config.Wrap(func(http.RoundTripper) http.RoundTripper { return o.Transport })
 	}
-	return newClient(config)
+	c, err := newClient(config)
+	return c, o.explain(err)
 }
 
 func newClient(config *rest.Config) (*Client, error) {
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
 	return &Client{InCluster: config.BearerTokenFile == tokenFile, rest: client, config: config, host: config.Host}, nil
 }
@@ -104,11 +105,6 @@ func (c *Client) Create(ctx context.Context, path string, object any) error {
 	return c.do(ctx, c.rest.Post().SetHeader("Content-Type", runtime.ContentTypeJSON), "create", path, object, nil)
 }
 
-// Delete removes an object.
-func (c *Client) Delete(ctx context.Context, path string) error {
-	return c.do(ctx, c.rest.Delete(), "delete", path, nil, nil)
-}
-
 // MergePatch changes an object by a JSON merge patch (RFC 7386), and reads the answer into a value
 // that may be nil. If the patch has a metadata.resourceVersion and the object has changed since,
 // the error is one of IsChanged. An option is DryRun.
@@ -138,7 +134,7 @@ func (c *Client) do(ctx context.Context, r *rest.Request, verb, path string, bod
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return fmt.Errorf("cannot encode the request: %w: %s", err, path)
+			return fmt.Errorf("%s: cannot encode the request: %w", path, err)
 		}
 		r.Body(text)
 	}
@@ -149,7 +145,7 @@ func (c *Client) do(ctx context.Context, r *rest.Request, verb, path string, bod
 		text, err := result.Raw()
 		if err == nil && into != nil {
 			if err := json.Unmarshal(text, into); err != nil {
-				return fmt.Errorf("API server: cannot read the answer: %w: %s", err, path)
+				return fmt.Errorf("%s: cannot read the answer: %w", path, err)
 			}
 		}
 		if err == nil {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"slices"
@@ -38,7 +39,7 @@ func (o *Options) loader() clientcmd.ClientConfig {
 // DefaultNamespace returns the namespace of names without one.
 func (o *Options) DefaultNamespace() (string, error) {
 	namespace, _, err := o.loader().Namespace()
-	return namespace, explain(err)
+	return namespace, o.explain(err)
 }
 
 // Contexts returns the names of the contexts of the kubeconfig.
@@ -50,12 +51,17 @@ func (o *Options) Contexts() []string {
 	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
-func explain(err error) error {
+func (o *Options) explain(err error) error {
+	file, unread := errors.AsType[*fs.PathError](err)
 	switch {
 	case err == nil:
 		return nil
 	case clientcmd.IsEmptyConfig(err):
 		return ErrNone
+	case unread:
+		return fmt.Errorf("%s: cannot read the kubeconfig: %w, give its file with --kubeconfig", file.Path, file.Err)
+	case o.Context != "" && !slices.Contains(o.Contexts(), o.Context):
+		return fmt.Errorf("--context %s: no such context in the kubeconfig", o.Context)
 	}
 	return fmt.Errorf("kubeconfig: %w", err)
 }

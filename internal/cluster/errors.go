@@ -58,7 +58,7 @@ func (c *Client) failed(verb, path string, err error) error {
 	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		err = fmt.Errorf("%w (%d)", err, status.ErrStatus.Code)
 	}
-	err = fmt.Errorf("API server: cannot %s: %w: %s", verb, err, path)
+	err = fmt.Errorf("%s: cannot %s: %w", path, verb, err)
 	if remedy != "" {
 		err = fmt.Errorf("%w\n%s", err, remedy)
 	}
@@ -77,11 +77,11 @@ func (c *Client) remedy(verb, path string, err error) string {
 	case apierrors.IsNotFound(err) && detailsOf(err).Kind == "namespaces":
 		return "create the namespace first, or name another one with -n"
 	case apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err):
-		return "this is not the API server of Kubernetes 1.16 or later, correct its server in the kubeconfig: " + c.host
+		return "this is not the API server of Kubernetes 1.16 or later, correct the server " + c.host + " in the kubeconfig"
 	case untrusted:
 		return "correct certificate-authority of the cluster in the kubeconfig, it did not issue the certificate of " + c.host
 	case isUnreachable(err):
-		return "start the API server or the way to it, or choose another cluster with --context: " + c.host
+		return "start the API server " + c.host + " or the way to it, or choose another cluster with --context"
 	case strings.HasPrefix(err.Error(), "getting credentials: "):
 		return "run the exec plugin of the kubeconfig's user by hand to see why, or choose another user with --context"
 	}

@@ -40,45 +40,45 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}{
 		"RBAC: get of a CRD": {
 			answer(apierrors.NewForbidden(things, "a.b", cannot("get"))), "get", crds + "/a.b",
-			`API server: cannot get: customresourcedefinitions.apiextensions.k8s.io "a.b" is forbidden: User "u" cannot get resource "r" (403): ` + crds + "/a.b\n" +
+			crds + `/a.b: cannot get: customresourcedefinitions.apiextensions.k8s.io "a.b" is forbidden: User "u" cannot get resource "r" (403)` + "\n" +
 				"allow get of customresourcedefinitions.apiextensions.k8s.io with the resourceName a.b, in a ClusterRole",
 		},
 		"RBAC: list of CRDs": {
 			answer(apierrors.NewForbidden(things, "", cannot("list"))), "list", crds,
-			`API server: cannot list: customresourcedefinitions.apiextensions.k8s.io is forbidden: User "u" cannot list resource "r" (403): ` + crds + "\n" +
+			crds + `: cannot list: customresourcedefinitions.apiextensions.k8s.io is forbidden: User "u" cannot list resource "r" (403)` + "\n" +
 				"allow list of customresourcedefinitions.apiextensions.k8s.io, in a ClusterRole",
 		},
 		"RBAC: create of a Secret": {
 			answer(apierrors.NewForbidden(secrets, "", cannot("create"))), "create", collection,
-			`API server: cannot create: secrets is forbidden: User "u" cannot create resource "r" (403): ` + collection + "\n" +
+			collection + `: cannot create: secrets is forbidden: User "u" cannot create resource "r" (403)` + "\n" +
 				"allow create of secrets, in a Role of the namespace ns",
 		},
 		"an admission plugin, which no role overrules": {
 			answer(apierrors.NewForbidden(secrets, "s", fmt.Errorf("a quota"))), "create", collection,
-			`API server: cannot create: secrets "s" is forbidden: a quota (403): ` + collection,
+			collection + `: cannot create: secrets "s" is forbidden: a quota (403)`,
 		},
 		"no namespace": {
 			answer(apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")), "create", collection,
-			`API server: cannot create: namespaces "ns" not found (404): ` + collection + "\n" +
+			collection + `: cannot create: namespaces "ns" not found (404)` + "\n" +
 				"create the namespace first, or name another one with -n",
 		},
 		"no object": {
 			answer(apierrors.NewNotFound(secrets, "s")), "get", path,
-			`API server: cannot get: secrets "s" not found (404): ` + path,
+			path + `: cannot get: secrets "s" not found (404)`,
 		},
 		"credentials": {
 			answer(apierrors.NewUnauthorized("Unauthorized")), "get", path,
-			`API server: cannot get: Unauthorized (401): ` + path + "\n" +
+			path + `: cannot get: Unauthorized (401)` + "\n" +
 				"the API server does not accept these credentials: log in again, or choose others with --context or --kubeconfig",
 		},
 		"another server": {
 			http.NotFound, "get", path,
-			`API server: cannot get: the server could not find the requested resource (404): ` + path + "\n" +
-				"this is not the API server of Kubernetes 1.16 or later, correct its server in the kubeconfig: SERVER/prefix/",
+			path + `: cannot get: the server could not find the requested resource (404)` + "\n" +
+				"this is not the API server of Kubernetes 1.16 or later, correct the server SERVER/prefix/ in the kubeconfig",
 		},
 		"not JSON": {
 			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "get", path,
-			`API server: cannot read the answer: invalid character '<' looking for beginning of value: ` + path,
+			path + `: cannot read the answer: invalid character '<' looking for beginning of value`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,8 +106,8 @@ func TestServersThatCannotBeReached(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)
 	for at, want := range map[string]string{
-		"https://127.0.0.1:1": "connection refused: " + path + "\nstart the API server or the way to it, or choose another cluster with --context: https://127.0.0.1:1",
-		"https://a.invalid":   "\nstart the API server or the way to it, or choose another cluster with --context: https://a.invalid",
+		"https://127.0.0.1:1": "connection refused\nstart the API server https://127.0.0.1:1 or the way to it, or choose another cluster with --context",
+		"https://a.invalid":   "\nstart the API server https://a.invalid or the way to it, or choose another cluster with --context",
 		server.URL:            "\ncorrect certificate-authority of the cluster in the kubeconfig, it did not issue the certificate of " + server.URL,
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, http.NoBody)

@@ -8,11 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
@@ -26,95 +27,60 @@ const forwardProtocol = "portforward.k8s.io"
 // Forward returns a function that connects to a port of a Service, through the API server and one
 // of the Service's ready pods, as kubectl port-forward does. Each call is a connection of its own.
 func (c *Client) Forward(ctx context.Context, namespace, service string, port int) (func(ctx context.Context) (net.Conn, error), error) {
-	var s struct {
-		Spec struct {
-			Selector map[string]string `json:"selector"`
-			Ports    []servicePort     `json:"ports"`
-		} `json:"spec"`
-	}
+	var s corev1.Service
 	base := "/api/v1/namespaces/" + namespace
 	if err := c.Get(ctx, base+"/services/"+service, &s); err != nil {
 		return nil, err
 	}
 	name := namespace + "/" + service
 	if len(s.Spec.Selector) == 0 {
-		return nil, fmt.Errorf("no pods to forward to, the Service has no selector: %s", name)
+		return nil, fmt.Errorf("%s: no pods to forward to, the Service has no selector", name)
 	}
 	target, found := targetPort(s.Spec.Ports, port)
 	if !found {
-		return nil, fmt.Errorf("no port %d in the Service, correct it there or in spec.conversion of the CRD: %s", port, name)
+		return nil, fmt.Errorf("%s: no port %d in the Service, correct it there or in spec.conversion of the CRD", name, port)
 	}
-	var pods struct {
-		Items []pod `json:"items"`
-	}
+	var pods corev1.PodList
 	r := c.rest.Get().Param("labelSelector", labels.SelectorFromSet(s.Spec.Selector).String())
 	if err := c.do(ctx, r, "list", base+"/pods", nil, &pods); err != nil {
 		return nil, err
 	}
 	for i := range pods.Items {
 		p := &pods.Items[i]
-		if number := p.port(target); p.ready() && number > 0 {
+		if number := portOf(p, target); isReady(p) && number > 0 {
 			return func(ctx context.Context) (net.Conn, error) {
-				return c.forward(ctx, base+"/pods/"+p.Metadata.Name+"/portforward", number)
+				return c.forward(ctx, base+"/pods/"+p.Name+"/portforward", number)
 			}, nil
 		}
 	}
-	return nil, fmt.Errorf("no ready pod of the Service has its port: %s", name)
-}
-
-type servicePort struct {
-	Port       int                `json:"port"`
-	TargetPort intstr.IntOrString `json:"targetPort"`
+	return nil, fmt.Errorf("%s: no ready pod of the Service has its port", name)
 }
 
 // targetPort returns what a port of a Service leads to.
-func targetPort(ports []servicePort, port int) (intstr.IntOrString, bool) {
+func targetPort(ports []corev1.ServicePort, port int) (intstr.IntOrString, bool) {
 	for _, p := range ports {
-		if p.Port != port {
-			continue
+		if int(p.Port) == port {
+			return cmp.Or(p.TargetPort, intstr.FromInt(port)), true
 		}
-		if p.TargetPort == (intstr.IntOrString{}) {
-			return intstr.FromInt(port), true
-		}
-		return p.TargetPort, true
 	}
 	return intstr.IntOrString{}, false
 }
 
-// A pod is the part of one that says where it listens.
-type pod struct {
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     struct {
-		Containers []struct {
-			Ports []struct {
-				Name          string `json:"name"`
-				ContainerPort int    `json:"containerPort"`
-			} `json:"ports"`
-		} `json:"containers"`
-	} `json:"spec"`
-	Status struct {
-		Conditions []metav1.Condition `json:"conditions"`
-	} `json:"status"`
+func isReady(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
-func (p *pod) ready() bool {
-	for _, c := range p.Status.Conditions {
-		if c.Type == "Ready" {
-			return c.Status == metav1.ConditionTrue && p.Metadata.DeletionTimestamp == nil
-		}
-	}
-	return false
-}
-
-// port returns the number of a port, 0 if the pod has no port of that name.
-func (p *pod) port(target intstr.IntOrString) int {
+// portOf returns the number of a port, 0 if the pod has no port of that name.
+func portOf(p *corev1.Pod, target intstr.IntOrString) int {
 	if target.Type == intstr.Int {
 		return target.IntValue()
 	}
-	for _, c := range p.Spec.Containers {
-		for _, port := range c.Ports {
+	for i := range p.Spec.Containers {
+		for _, port := range p.Spec.Containers[i].Ports {
 			if port.Name == target.StrVal {
-				return port.ContainerPort
+				return int(port.ContainerPort)
 			}
 		}
 	}
@@ -139,7 +105,7 @@ func (c *Client) forward(ctx context.Context, path string, port int) (net.Conn, 
 	f, err := newForwarded(connection, port)
 	if err != nil {
 		_ = connection.Close()
-		return nil, fmt.Errorf("API server: cannot forward: %w: %s", err, path)
+		return nil, fmt.Errorf("%s: cannot forward: %w", path, err)
 	}
 	return f, nil
 }

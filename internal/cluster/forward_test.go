@@ -105,8 +105,8 @@ func TestForwardFails(t *testing.T) {
 		says    string
 	}{
 		"no such Service":   {"other", 443, nil, `services "other" not found`},
-		"no such port":      {"webhook", 8443, nil, "no port 8443 in the Service, correct it there or in spec.conversion of the CRD: ns/webhook"},
-		"no selector":       {"bare", 443, nil, "no pods to forward to, the Service has no selector: ns/bare"},
+		"no such port":      {"webhook", 8443, nil, "ns/webhook: no port 8443 in the Service, correct it there or in spec.conversion of the CRD"},
+		"no selector":       {"bare", 443, nil, "ns/bare: no pods to forward to, the Service has no selector"},
 		"nothing listens":   {"webhook", 80, nil, "nothing listens there"},
 		"no right to list":  {"webhook", 443, []clustertest.Rule{{Verb: "get", Path: "/api/v1/namespaces/ns/services/webhook"}}, "allow list of pods, in a Role of the namespace ns"},
 		"no right to reach": {"webhook", 443, []clustertest.Rule{{Verb: "get", Path: "/api/v1/namespaces/ns/services/webhook"}, {Verb: "list", Path: "/api/v1/namespaces/ns/pods"}}, "\nallow create of pods/portforward, in a Role of the namespace ns"},

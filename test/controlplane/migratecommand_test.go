@@ -14,9 +14,8 @@ import (
 )
 
 // migrateCommand removes a version with webhookd migrate, as a user who has the rights that
-// docs/how-to/remove-an-old-version.md lists, and no other. The controller of
-// StorageVersionMigration rewrites the objects. A guard protects kept values until it lets the
-// user's group remove them.
+// docs/how-to/remove-an-old-version.md lists, and no other. A guard protects kept values until it
+// lets the user's group remove them.
 func migrateCommand(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)
@@ -46,9 +45,9 @@ func migrateCommand(t *testing.T, p *plane.Plane) {
 		}
 	}
 	run(" --dry-run", "50 objects\n",
-		"kept values  of v1beta1: in 50 objects\n", "lost fields  v1beta1: controlplane.test will not own .spec.hostPort, .spec.keep, .spec.timeout\n", "step 1       write each object once, so that it is stored in v1, by a StorageVersionMigration\n")
+		"kept values  of v1beta1: in 50 objects\n", "lost fields  v1beta1: controlplane.test will not own .spec.hostPort, .spec.keep, .spec.timeout\n", "step 1       write each object once, so that it is stored in v1\n")
 	m.MustConvert(t, w, each, func() {
-		run("", "created the StorageVersionMigration", "no longer name v1beta1 in managedFields", "remove v1beta1 from spec.versions\n",
+		run("", "50 of 50 objects written at v1", "no longer name v1beta1 in managedFields", "remove v1beta1 from spec.versions\n",
 			"objects that cannot be written, correct them and run this again:\n", "only webhookd changes these annotations", "or delete the policy if it prints none\n")
 	})
 	if diff := cmp.Diff(map[string]int{"example.com/v1": 2 * each}, m.storedAt(t)); diff != "" {

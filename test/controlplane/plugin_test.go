@@ -13,9 +13,8 @@ import (
 )
 
 // withoutRights is what a user who may not list CRDs sees.
-const withoutRights = `webhookd: API server: cannot list: customresourcedefinitions.apiextensions.k8s.io is forbidden: ` +
-	`User "no-rights" cannot list resource "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope (403): ` +
-	`/apis/apiextensions.k8s.io/v1/customresourcedefinitions
+const withoutRights = `webhookd: /apis/apiextensions.k8s.io/v1/customresourcedefinitions: cannot list: customresourcedefinitions.apiextensions.k8s.io is forbidden: ` +
+	`User "no-rights" cannot list resource "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope (403)
 webhookd: allow list of customresourcedefinitions.apiextensions.k8s.io, in a ClusterRole, or name the CRDs
 `
 
@@ -49,7 +48,7 @@ func plugin(t *testing.T, p *plane.Plane) {
 	if diff := cmp.Diff(withoutRights, run(outsider, "kubectl webhookd crd status || true")); diff != "" {
 		t.Errorf("a user without rights (-want +got):\n%s", diff)
 	}
-	if got := run(admin, "kubectl webhookd crd status --context z || true"); got != "webhookd: kubeconfig: context \"z\" does not exist\n" {
+	if got := run(admin, "kubectl webhookd crd status --context z || true"); got != "webhookd: --context z: no such context in the kubeconfig\n" {
 		t.Errorf("another context:\n%s", got)
 	}
 }

@@ -21,7 +21,7 @@ func scenarios(t *testing.T, p *plane.Plane) {
 		t.Fatalf("CONTROLPLANE_SCENARIOS: %v", err)
 	}
 	for _, s := range scenario.All() {
-		if wanted.MatchString(s.Name) && s.Fits(env(p)) {
+		if wanted.MatchString(s.Name) && s.Fits(p.WatchCache()) {
 			t.Run(s.Name, func(t *testing.T) { s.Run(t, byService(t, p)) })
 		}
 	}

@@ -46,7 +46,7 @@ func runScenario(t *testing.T, s scenario.Scenario) {
 	t.Helper()
 	ran := false
 	for _, v := range variants() {
-		if ran && s.Needs.Once || !s.Needs.Allow(true, v.cache) {
+		if ran && s.Needs.Once || !s.Fits(v.cache) {
 			continue
 		}
 		ran = true

@@ -36,7 +36,6 @@ func TestPage(t *testing.T) {
 		})
 	}
 	t.Run("an evaluation that overruns is ended", func(t *testing.T) { overruns(t, browser, static) })
-	t.Run("every example converts", func(t *testing.T) { everyExample(t, browser, served) })
 	t.Run("the keyboard reaches everything, and everything has a name", func(t *testing.T) { accessible(t, browser, served) })
 	t.Run("images of the documentation", func(t *testing.T) { shoot(t, browser, served) })
 	t.Run("files of the command line", func(t *testing.T) {
@@ -165,25 +164,6 @@ func buttons(t *testing.T, browser *chromium, address string) {
 	}
 	cut := open(t, browser, link[:len(link)-40], 1440, 900)
 	cut.has("#alert", "The link cannot be read")
-}
-
-func everyExample(t *testing.T, browser *chromium, address string) {
-	t.Helper()
-	p := open(t, browser, address, 1440, 900)
-	names := get[[]string](p, `[...document.getElementById("gallery").options].map((o) => o.text)`)
-	if len(names) < 10 {
-		t.Fatalf("only %d examples: %q", len(names), names)
-	}
-	for _, name := range names {
-		name, _, _ = strings.Cut(name, ":")
-		p.choose("gallery", name)
-		if got := p.text("#back"); !strings.Contains(got, "the same object") {
-			t.Errorf("%s: %s", name, got)
-		}
-		if got := p.text("#rules-count"); !strings.Contains(got, "no findings") {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
 }
 
 func accessible(t *testing.T, browser *chromium, address string) {

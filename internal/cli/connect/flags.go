@@ -37,7 +37,7 @@ func (f *ClusterFlags) Qualified(name string) (string, error) {
 	}
 	namespace, err := f.DefaultNamespace()
 	if err != nil {
-		return "", fmt.Errorf("%q without a namespace: write NAMESPACE/NAME, or give -n: %w", name, err)
+		return "", fmt.Errorf("%q: no namespace, write NAMESPACE/NAME or give -n: %w", name, err)
 	}
 	return namespace + "/" + name, nil
 }
@@ -54,7 +54,7 @@ func (f *ClusterFlags) Client(p *voice.Program, otherwise string, problems ...er
 	case errors.Is(err, cluster.ErrNone):
 		return nil, voice.Usage(err, otherwise+"name the kubeconfig with --kubeconfig or KUBECONFIG")
 	case err != nil:
-		return nil, voice.Usage(ruleset.Origin{What: "the kubeconfig", Remedy: "give its file with --kubeconfig"}.Unread(f.Kubeconfig, err), "")
+		return nil, voice.Usage(err, "")
 	}
 	return api, nil
 }
@@ -107,7 +107,7 @@ func (f *TargetFlags) OptionalService() (t crdwire.Target, err error) {
 		t, err = crdwire.ParseService(service)
 	}
 	if err != nil {
-		err = fmt.Errorf("--service: %w", err)
+		err = fmt.Errorf("--service %w", err)
 	}
 	return t, err
 }
@@ -147,7 +147,7 @@ func CheckCRDNames(flag string, names []string) error {
 			if flag != "" {
 				flag = "--" + flag + " "
 			}
-			return fmt.Errorf("not the name of a CRD, write PLURAL.GROUP such as crontabs.example.com: %s%q", flag, name)
+			return fmt.Errorf("%s%q: not the name of a CRD, write PLURAL.GROUP such as crontabs.example.com", flag, name)
 		}
 	}
 	return nil

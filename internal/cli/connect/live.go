@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -24,28 +23,24 @@ import (
 
 // LiveFlags let a verb read the objects of a cluster. They are the same for all verbs.
 type LiveFlags struct {
-	On, all, ShowValues bool
-	Cluster             ClusterFlags
+	On, ShowValues bool
+	Cluster        ClusterFlags
 }
 
 // Add adds the flags. The usage of --live is the verb's own.
 func (f *LiveFlags) Add(flags *pflag.FlagSet, usage string) {
 	flags.BoolVar(&f.On, "live", false, usage)
-	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "with --live: the objects of all namespaces, which is the default")
-	flags.StringVarP(&f.Cluster.Namespace, "namespace", "n", "", "with --live: only the objects of this `namespace`")
+	flags.StringVarP(&f.Cluster.Namespace, "namespace", "n", "", "with --live: only the objects of this `namespace` (default all)")
 	f.Cluster.AddConfig(flags)
 	flags.BoolVar(&f.ShowValues, "show-values", false, "with --live: print values of objects, and not only names, paths and counts")
 }
 
 // Check reports what is wrong with the flags.
 func (f *LiveFlags) Check(flags *pflag.FlagSet) error {
-	switch {
-	case !f.On:
-		return voice.NoUse(flags, "without --live", "all-namespaces", "namespace", "kubeconfig", "context", "show-values")
-	case f.all && f.Cluster.Namespace != "":
-		return errors.New("both all namespaces and one: give --all-namespaces or --namespace")
+	if f.On {
+		return nil
 	}
-	return nil
+	return voice.NoUse(flags, "without --live", "namespace", "kubeconfig", "context", "show-values")
 }
 
 // A Kind is a kind whose objects are in a cluster.
@@ -116,7 +111,7 @@ func (r *Reader) Kinds(ctx context.Context, set *ruleset.Set, kinds []*converter
 		}
 		live := Kind{Kind: kind, Version: ReadAt(crd)}
 		if !kind.Has(live.Version) {
-			return nil, fmt.Errorf("version of the cluster without a converter, add rules for it: %s of %s", live.Version, kind.Name())
+			return nil, fmt.Errorf("%s: no converter for %s, the version of the cluster, add rules for it", kind.Name(), live.Version)
 		}
 		namespace := r.Cluster.Namespace
 		if crd.Spec.Scope != "Namespaced" {

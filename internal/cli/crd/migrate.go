@@ -36,8 +36,8 @@ func NewMigrate(p *voice.Program) *cobra.Command {
 		Use:   "migrate CRD [--to VERSION] [--remove VERSION...] [--dry-run] [--yes]",
 		Short: "Store all objects in one version, and remove old versions",
 		Long: `Write every object of a CRD once, so that all are stored in the storage version, and remove the other versions from
-status.storedVersions. Where the API server has StorageVersionMigration (Kubernetes 1.37), its controller does that. Versions
-that the CRD no longer has are taken out of managedFields and annotations. Other clients may write meanwhile.
+status.storedVersions. Versions that the CRD no longer has are taken out of managedFields and annotations. Other clients may
+write meanwhile.
 
 --to sets the storage version first. --remove goes all the way: it stops serving the version, takes it out of managedFields,
 removes it from spec.versions, and then removes the annotations in which webhookd keeps its values. If Crossplane makes the
@@ -49,8 +49,8 @@ write.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [get], and with --to or --remove [patch],
 resourceNames [the CRD]; resources [customresourcedefinitions/status], verbs [patch], resourceNames [the CRD]; the kind itself:
-verbs [get, list, patch]; apiGroups [storagemigration.k8s.io], resources [storageversionmigrations], verbs [get, create,
-delete]. If a policy of crd guard protects kept values, be a member of its --allow-group, or print it again when asked to.`,
+verbs [get, list, patch]. If a policy of crd guard protects kept values, be a member of its --allow-group, or print it again
+when asked to.`,
 		Example: `  webhookd migrate crontabs.example.com --dry-run
   webhookd migrate crontabs.example.com
   webhookd migrate crontabs.example.com --to v1 --remove v1beta1`,
@@ -67,7 +67,6 @@ delete]. If a policy of crd guard protects kept values, be a member of its --all
 	flags.StringSliceVar(&o.goal.Remove, "remove", nil, "`version` to remove; may be given more than once")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and try the writes, and change nothing")
 	flags.BoolVar(&o.yes, "yes", false, "take each step without a question")
-	flags.BoolVar(&o.goal.Rewrite, "rewrite", false, "write the objects even where there is StorageVersionMigration")
 	flags.BoolVar(&o.goal.AllowNone, "allow-none", false, "go on although strategy None drops fields that the storage version lacks")
 	flags.Float64Var(&o.perSecond, "writes-per-second", 100, "most writes of objects a second")
 	flags.DurationVar(&o.settle, "settle", migrate.DefaultSettle, "how long API servers may take to learn of a change of the CRD and to end requests that\nbegan before; more than their --request-timeout")
@@ -77,14 +76,14 @@ delete]. If a policy of crd guard protects kept values, be a member of its --all
 
 func runMigrate(ctx context.Context, p *voice.Program, o *migrateOptions, name string) error {
 	api, err := o.cluster.Client(p, "", connect.CheckCRDNames("", []string{name}),
-		voice.Problem(o.perSecond <= 0, "no writes, write a number above 0: --writes-per-second %g", o.perSecond),
+		voice.Problem(o.perSecond <= 0, "--writes-per-second %g: no writes, write a number above 0", o.perSecond),
 		voice.Problem(o.settle < 0, "--settle %s: not a time to wait", o.settle))
 	if err != nil {
 		return err
 	}
 	progress := voice.NewProgress(p.Stderr, name)
 	options := migrate.Options{
-		WritesPerSecond: o.perSecond, Settle: o.settle, ControllerPatience: 5 * time.Minute, Progress: progress.Listed,
+		WritesPerSecond: o.perSecond, Settle: o.settle, Progress: progress.Listed,
 		Log: func(format string, args ...any) {
 			progress.Clear()
 			p.Note(format, args...)

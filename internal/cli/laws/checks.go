@@ -34,7 +34,7 @@ func checkWebhook(ctx context.Context, p *voice.Program, o *compareOptions) erro
 		}.Run(ctx, o.skip...)
 		progress.Clear()
 		if err != nil {
-			return false, fmt.Errorf("%w: %s, asked for objects of %s", err, o.place.URL, name)
+			return false, fmt.Errorf("%s, asked for objects of %s: %w", o.place.URL, name, err)
 		}
 		if crd != crds[0] {
 			fmt.Fprintln(p.Stdout)

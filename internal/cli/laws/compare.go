@@ -133,14 +133,14 @@ func (o *compareOptions) check(flags *pflag.FlagSet) error {
 		add(o.live.Check(flags))
 		return errors.Join(append(problems, o.ruled.CheckStdin(o.files...))...)
 	}
-	add(voice.NoUse(flags, "without --live", "all-namespaces", "namespace"))
+	add(voice.NoUse(flags, "without --live", "namespace"))
 	if o.theirs != nil {
 		add(voice.NoUse(flags, "without --live and with --server", "kubeconfig", "context"))
 		add(o.ruled.Check(o.files...))
 	} else {
 		add(o.ruled.CheckStdin(o.files...))
 	}
-	add(voice.Problem(o.count == 0, "nothing to compare: write 1 object at least, or give --live: --objects 0"))
+	add(voice.Problem(o.count == 0, "--objects 0: nothing to compare, write 1 at least or give --live"))
 	return errors.Join(problems...)
 }
 

@@ -32,10 +32,9 @@ exit code is 1 if the answer is Failed, or if it is not a ConversionReview.
 
 With --server or --service the review is posted to a running webhookd, as the API server does it: over HTTP/1.1, with the
 server's name verified. The answer must have the uid of the review, and the same number of objects at the requested
-version. --probe posts test reviews instead of files. webhookd compare -f FILE posts an object.`,
+version. webhookd compare -f FILE posts an object, webhookd crd status test reviews.`,
 		Example: `  webhookd review review.json --rules rules.yaml --crds crd.yaml
-  webhookd review review.json --server https://localhost:9443/crdconvert --ca-file ca.crt
-  webhookd review --service webhookd/webhookd --ca-file ca.crt --probe CronTab.example.com/v1beta1:v1`,
+  webhookd review review.json --server https://localhost:9443/crdconvert --ca-file ca.crt`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, p) },
 	}
 	flags := cmd.Flags()
@@ -46,7 +45,6 @@ version. --probe posts test reviews instead of files. webhookd compare -f FILE p
 	o.AddAddress(flags)
 	flags.StringVar(&o.CAFile, "ca-file", "", connect.CAFileUsage+" (default those of the system)")
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`file` with a review, - for stdin, the default; may be given more than once")
-	flags.StringArrayVar(&o.probes, "probe", nil, "post a test review instead of stdin: an object of `KIND.GROUP/FROM:TO`, or the word empty for one without objects;\nmay be given more than once")
 	o.Cluster.Add(flags)
 	voice.FilesAfter(cmd, "filename")
 	return cmd
@@ -56,27 +54,25 @@ version. --probe posts test reviews instead of files. webhookd compare -f FILE p
 type reviewOptions struct {
 	connect.TargetFlags
 
-	ruled         offline.Flags
-	server        string
-	files, probes []string
+	ruled  offline.Flags
+	server string
+	files  []string
 }
 
 // check reports flags that have no effect without a running webhookd, or with the given one.
 func (o *reviewOptions) check(flags *pflag.FlagSet) error {
 	switch {
 	case o.server == "" && o.Service == "":
-		return voice.NoUse(flags, "without a running webhookd, give --server or --service", "port", "path", "address", "ca-file", "probe")
-	case len(o.files) > 0 && len(o.probes) > 0:
-		return errors.New("both files and test reviews: give files or --probe")
+		return voice.NoUse(flags, "without a running webhookd, give --server or --service", "port", "path", "address", "ca-file")
 	case o.Service == "":
 		return voice.NoUse(flags, "with --server, whose URL has it", "port", "path")
 	}
 	return nil
 }
 
-// run answers the reviews, or posts them and the probes.
+// run answers the reviews, or posts them.
 func (o *reviewOptions) run(cmd *cobra.Command, p *voice.Program) error {
-	if len(o.files)+len(o.probes) == 0 {
+	if len(o.files) == 0 {
 		o.files = []string{offline.Stdin}
 	}
 	if err := errors.Join(o.ruled.Check(o.files...), o.check(cmd.Flags())); err != nil {
@@ -94,15 +90,9 @@ func (o *reviewOptions) run(cmd *cobra.Command, p *voice.Program) error {
 		}
 		return o.each(p, func(body []byte) error { return answer(ctx, p, registry, body) })
 	}
-	endpoint, probes, err := o.endpoint()
+	endpoint, err := o.endpoint()
 	if err != nil {
 		return voice.Usage(err, "")
-	}
-	for i := range probes {
-		if err := probes[i].Try(ctx, endpoint, "v1"); err != nil {
-			return connect.HintConnection(err)
-		}
-		p.Note("answered by %s: %s", endpoint.Target, &probes[i])
 	}
 	return o.each(p, func(body []byte) error { return post(ctx, p, endpoint, body) })
 }
@@ -115,7 +105,7 @@ func (o *reviewOptions) each(p *voice.Program, do func(body []byte) error) error
 			return err
 		}
 		if name == offline.Stdin && len(bytes.TrimSpace(body)) == 0 {
-			return errors.New("nothing to answer, pipe a ConversionReview into it: stdin")
+			return errors.New("stdin: nothing to answer, pipe a ConversionReview into it")
 		}
 		if err := do(body); err != nil {
 			if len(o.files) > 1 {
@@ -128,7 +118,7 @@ func (o *reviewOptions) each(p *voice.Program, do func(body []byte) error) error
 }
 
 // endpoint reads the flags, and reports everything that is wrong with them.
-func (o *reviewOptions) endpoint() (*crdwire.Endpoint, []crdwire.Probe, error) {
+func (o *reviewOptions) endpoint() (*crdwire.Endpoint, error) {
 	var target crdwire.Target
 	var targetErr error
 	switch {
@@ -144,16 +134,7 @@ func (o *reviewOptions) endpoint() (*crdwire.Endpoint, []crdwire.Probe, error) {
 		}
 	}
 	bundle, bundleErr := o.Bundle()
-	problems := append(make([]error, 0, 3+len(o.probes)), targetErr, bundleErr, connect.CheckAddress(o.Address))
-	probes := make([]crdwire.Probe, 0, len(o.probes))
-	for _, text := range o.probes {
-		probe, err := crdwire.ParseProbe(text)
-		if err != nil {
-			err = fmt.Errorf("--probe: %w", err)
-		}
-		problems, probes = append(problems, err), append(probes, probe)
-	}
-	return &crdwire.Endpoint{Target: target, Bundle: bundle, Address: o.Address}, probes, errors.Join(problems...)
+	return &crdwire.Endpoint{Target: target, Bundle: bundle, Address: o.Address}, errors.Join(targetErr, bundleErr, connect.CheckAddress(o.Address))
 }
 
 // answer writes the answer to one review.
@@ -187,7 +168,7 @@ func post(ctx context.Context, p *voice.Program, endpoint *crdwire.Endpoint, bod
 	_ = json.Unmarshal(body, &sent) // the server reports what is wrong with it
 	answer, err := endpoint.Post(ctx, body)
 	if err != nil {
-		return fmt.Errorf("%w: %s", connect.HintConnection(hintObject(err, body, "this is an object, not a review: webhookd compare -f FILE --to VERSION --server URL posts it")), endpoint.Target)
+		return fmt.Errorf("%s: %w", endpoint.Target, connect.HintConnection(hintObject(err, body, "this is an object, not a review: webhookd compare -f FILE --to VERSION --server URL posts it")))
 	}
 	if err := p.Print(string(answer)); err != nil {
 		return err

@@ -30,7 +30,7 @@ func CheckOutput(got string, formats ...string) error {
 	if slices.Contains(formats, got) {
 		return nil
 	}
-	return Usage(fmt.Errorf("unknown output format %q: write %s", got, oneOf(formats)), "")
+	return Usage(fmt.Errorf("--output %q: no such format, write %s", got, oneOf(formats)), "")
 }
 
 // oneOf lists words, of which there are at least two.
@@ -95,7 +95,7 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		of = " of " + cmd.CommandPath()
 	}
-	return Usage(fmt.Errorf("unknown command %q%s", args[0], of), hint)
+	return Usage(fmt.Errorf("%q: no such command%s", args[0], of), hint)
 }
 
 // NoArguments checks the arguments of a verb that takes only flags.

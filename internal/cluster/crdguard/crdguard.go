@@ -86,13 +86,13 @@ type kind struct {
 // be names.
 func kindOf(crd *apiextensionsv1.CustomResourceDefinition) (kind, error) {
 	if crd.Name != crd.Spec.Names.Plural+"."+crd.Spec.Group || len(validation.IsDNS1123Subdomain(crd.Name)) > 0 {
-		return kind{}, fmt.Errorf("name of a CRD has to be spec.names.plural, a dot and spec.group: %q", crd.Name)
+		return kind{}, fmt.Errorf("%q: the name of a CRD has to be spec.names.plural, a dot and spec.group", crd.Name)
 	}
 	k := kind{group: crd.Spec.Group, plural: crd.Spec.Names.Plural}
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
 		if len(validation.IsDNS1035Label(v.Name)) > 0 {
-			return kind{}, fmt.Errorf("not the name of a version, write one such as v1beta1: %s: spec.versions[%d].name", crd.Name, i)
+			return kind{}, fmt.Errorf("%s: spec.versions[%d].name: not the name of a version, write one such as v1beta1", crd.Name, i)
 		}
 		k.versions = append(k.versions, v.Name)
 		if v.Subresources != nil && v.Subresources.Status != nil {

@@ -170,9 +170,9 @@ func TestNothingToGuard(t *testing.T) {
 func TestNamesAreNames(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"{spec: {group: b, names: {plural: a}}}":                                                              `name of a CRD has to be spec.names.plural, a dot and spec.group: ""`,
-		`{metadata: {name: "a\n.b"}, spec: {group: b, names: {plural: "a\n"}}}`:                               `name of a CRD has to be spec.names.plural, a dot and spec.group: "a\n.b"`,
-		`{metadata: {name: a.b}, spec: {group: b, names: {plural: a}, versions: [{name: v1}, {name: 'v"'}]}}`: "not the name of a version, write one such as v1beta1: a.b: spec.versions[1].name",
+		"{spec: {group: b, names: {plural: a}}}":                                                              `"": the name of a CRD has to be spec.names.plural, a dot and spec.group`,
+		`{metadata: {name: "a\n.b"}, spec: {group: b, names: {plural: "a\n"}}}`:                               `"a\n.b": the name of a CRD has to be spec.names.plural, a dot and spec.group`,
+		`{metadata: {name: a.b}, spec: {group: b, names: {plural: a}, versions: [{name: v1}, {name: 'v"'}]}}`: "a.b: spec.versions[1].name: not the name of a version, write one such as v1beta1",
 	} {
 		crd := crdOf(t, text)
 		_, err := crdguard.Annotations(crd, crdguard.Options{Mode: crdguard.Restore})

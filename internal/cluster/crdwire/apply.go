@@ -110,7 +110,7 @@ func (o *ApplyOptions) here(crds []*subject) []*subject {
 
 func (o *ApplyOptions) refuse(crd *CRD) error {
 	if err := elsewhere(crd.Spec.Conversion, o.Target); err != nil && !o.Force {
-		return fmt.Errorf("%w: %s", err, crd.Name)
+		return fmt.Errorf("%s: %w", crd.Name, err)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (o *ApplyOptions) wait(ctx context.Context, crds []*subject) (good []*subje
 		case <-ctx.Done():
 			problems := make([]error, 0, len(left))
 			for _, crd := range left {
-				problems = append(problems, fmt.Errorf("no good answer within %s: %s: %s", o.Timeout, crd.Name, said[crd]))
+				problems = append(problems, fmt.Errorf("%s: no good answer within %s: %s", crd.Name, o.Timeout, said[crd]))
 			}
 			return good, errors.Join(problems...)
 		case <-time.After(pause):
@@ -301,7 +301,7 @@ func (o *ApplyOptions) verify(ctx, waiting context.Context, api *cluster.Client,
 	}
 	want := o.Target.conversion(o.ReviewVersions, bundle.PEM())
 	if !reflect.DeepEqual(crd.Spec.Conversion, want) {
-		return fmt.Errorf("another client changes spec.conversion at the same time, see its managedFields: %s", s.Name)
+		return fmt.Errorf("%s: another client changes spec.conversion at the same time, see its managedFields", s.Name)
 	}
 	if err := o.carriedOver(waiting, api, s, want); err != nil {
 		return err

@@ -108,11 +108,11 @@ func TestApplyTakesOnlyFieldsThatNoManagerApplied(t *testing.T) {
 		}, `field manager "cainjector" owns spec.conversion.webhook.clientConfig.caBundle, with another value`},
 		{"another Service", func(s *clustertest.Server) {
 			s.Put(t, crdwire.Path(things), "kubectl", crdJSON(webhookConversion(`{"service":{"namespace":"ns","name":"other"}}`)))
-		}, "converted by Service ns/other already, --force points it at Service ns/webhookd: " + things},
+		}, things + ": converted by Service ns/other already, --force points it at Service ns/webhookd"},
 		{"a URL", func(s *clustertest.Server) {
 			s.Put(t, crdwire.Path(things), "kubectl", crdJSON(webhookConversion(`{"url":"https://a.example"}`)))
-		}, "converted by https://a.example already, --force points it at Service ns/webhookd: " + things},
-		{"no CRD", func(*clustertest.Server) {}, "there is no such CRD, install it first: " + things},
+		}, things + ": converted by https://a.example already, --force points it at Service ns/webhookd"},
+		{"no CRD", func(*clustertest.Server) {}, things + ": there is no such CRD, install it first"},
 		{"no right to read", func(s *clustertest.Server) { s.Rules = []clustertest.Rule{} }, "allow get of customresourcedefinitions.apiextensions.k8s.io with the resourceName " + things},
 		{"no right to write", func(s *clustertest.Server) {
 			s.Put(t, crdwire.Path(things), "kubectl-create", crdJSON(none))
@@ -161,7 +161,7 @@ func TestApplyWaitsForGoodAnswers(t *testing.T) {
 				return fail("no version v3")(desired, response)
 			}
 			return 200
-		}, "review failed: no version v3: Service ns/webhookd, asked for Thing.example.com v1, v2 -> v3"},
+		}, "Service ns/webhookd, asked for Thing.example.com v1, v2 -> v3: review failed: no version v3"},
 		{"another review", func(_ string, response map[string]any) int { response["uid"] = "x"; return 200 }, "answer to another review"},
 		{"too few objects", func(_ string, response map[string]any) int { response["convertedObjects"] = nil; return 200 }, "answer has 0 objects, not 2"},
 		{"HTTP 404", func(string, map[string]any) int { return 404 }, "answer is HTTP 404, not 200"},

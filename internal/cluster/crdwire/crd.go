@@ -100,7 +100,7 @@ func elsewhere(c *apiextensionsv1.CustomResourceConversion, target Target) error
 	case is && !at.Same(target):
 		return fmt.Errorf("converted by %s already, --force points it at %s", at, target)
 	case !is && c != nil && c.Strategy != "" && c.Strategy != apiextensionsv1.NoneConverter && c.Strategy != apiextensionsv1.WebhookConverter:
-		return fmt.Errorf("unknown strategy of conversion, --force replaces it: %q", c.Strategy)
+		return fmt.Errorf("unknown strategy %q of conversion, --force replaces it", c.Strategy)
 	}
 	return nil
 }

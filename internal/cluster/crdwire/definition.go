@@ -31,7 +31,7 @@ func ReadDefinition(ctx context.Context, api *cluster.Client, crd *CRD) (definit
 		definition, claim, err = parseDefinition(text)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("made by Crossplane of the XRD %s, which has to have spec.conversion: %w: %s", owner.Name, err, crd.Name)
+		return nil, nil, fmt.Errorf("%s: made by Crossplane of the XRD %s, which has to have spec.conversion: %w", crd.Name, owner.Name, err)
 	}
 	return definition, claim, nil
 }
@@ -91,7 +91,7 @@ func (o *ApplyOptions) read(ctx context.Context, api *cluster.Client, name strin
 	crd, err := Read(ctx, api, name)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
-			err = fmt.Errorf("there is no such CRD, install it first: %s", name)
+			err = fmt.Errorf("%s: there is no such CRD, install it first", name)
 		}
 		return nil, err
 	}
@@ -132,8 +132,8 @@ func (o *ApplyOptions) carriedOver(waiting context.Context, api *cluster.Client,
 			}
 			select {
 			case <-waiting.Done():
-				return fmt.Errorf("the XRD %s has spec.conversion, but Crossplane did not write it to the CRD within %s, see the conditions of the XRD and the log of Crossplane: %s",
-					s.Name, o.Timeout, made.Name)
+				return fmt.Errorf("%s: the XRD %s has spec.conversion, but Crossplane did not write it to the CRD within %s, see the conditions of the XRD and the log of Crossplane",
+					made.Name, s.Name, o.Timeout)
 			case <-time.After(pause):
 			}
 		}

@@ -128,7 +128,7 @@ func TestWireRefusesACRDOfAnXRD(t *testing.T) {
 	text := strings.Replace(crdJSON(none), `"metadata":{`, `"metadata":{"ownerReferences":[{"apiVersion":"apiextensions.crossplane.io/v1","kind":"CompositeResourceDefinition","name":"xthings.example.com","controller":true}],`, 1)
 	o := crdwire.WireOptions{Target: service(t, "ns/webhookd"), ReviewVersions: []string{"v1"}, Force: true}
 	_, _, err := crdwire.Wire([]byte(text), o)
-	if err == nil || err.Error() != "line 1: made by Crossplane of the XRD xthings.example.com, and would be reverted, wire that XRD: things.example.com" {
+	if err == nil || err.Error() != "line 1: things.example.com: made by Crossplane of the XRD xthings.example.com, and would be reverted, wire that XRD" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func Parse(text []byte) ([]*CRD, error) {
 			err = o.checkVersion()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s", err, o.name())
+			return nil, o.named(err)
 		}
 		crds = append(crds, found...)
 	}
@@ -51,6 +51,14 @@ func (o *crdObject) isXRD() bool {
 func (o *crdObject) name() string {
 	name, _, _ := unstructured.NestedString(o.members, "metadata", "name")
 	return name
+}
+
+// named returns an error that begins with the name, if there is one.
+func (o *crdObject) named(err error) error {
+	if name := o.name(); name != "" {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
 }
 
 // claimCRD returns the name of the CRD that Crossplane makes of an XRD for claims, or "".

@@ -51,20 +51,6 @@ func versionNames(crd *CRD) []string {
 	return names
 }
 
-// ParseProbe reads KIND.GROUP/FROM:TO, or "empty".
-func ParseProbe(text string) (Probe, error) {
-	if text == "empty" {
-		return Probe{Kind: schema.GroupKind{Group: "example.com"}, To: "v1"}, nil
-	}
-	kindGroup, versions, _ := strings.Cut(text, "/")
-	kind, group, _ := strings.Cut(kindGroup, ".")
-	from, to, _ := strings.Cut(versions, ":")
-	if kind == "" || group == "" || from == "" || to == "" {
-		return Probe{}, fmt.Errorf("not a probe, write KIND.GROUP/FROM:TO such as CronTab.example.com/v1beta1:v1, or the word empty: %q", text)
-	}
-	return Probe{Kind: schema.GroupKind{Group: group, Kind: kind}, From: []string{from}, To: to}, nil
-}
-
 // String says what is tried.
 func (p *Probe) String() string {
 	if len(p.From) == 0 {
@@ -138,7 +124,7 @@ func (p *Probe) Try(ctx context.Context, e *Endpoint, version string) error {
 		err = p.Check(answer)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s, asked for %s", err, e.Target, p)
+		return fmt.Errorf("%s, asked for %s: %w", e.Target, p, err)
 	}
 	return nil
 }

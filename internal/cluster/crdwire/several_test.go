@@ -49,7 +49,7 @@ func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 		prepare func(s *clustertest.Server, w *webhook, young *tlstest.CA)
 		want    string
 	}{
-		{"it is gone", none, func(s *clustertest.Server, _ *webhook, _ *tlstest.CA) { s.Delete(crdwire.Path(bad)) }, "there is no such CRD, install it first: " + bad},
+		{"it is gone", none, func(s *clustertest.Server, _ *webhook, _ *tlstest.CA) { s.Delete(crdwire.Path(bad)) }, bad + ": there is no such CRD, install it first"},
 		{"it points elsewhere", webhookConversion(`{"url":"https://a.example"}`), func(*clustertest.Server, *webhook, *tlstest.CA) {}, "converted by https://a.example already"},
 		{"it may not be read", none, func(s *clustertest.Server, _ *webhook, _ *tlstest.CA) {
 			s.Before = func(_, path string) *apierrors.StatusError {
@@ -58,7 +58,7 @@ func TestApplyUpdatesCRDsThatPointHere(t *testing.T) {
 				}
 				return nil
 			}
-		}, "cannot get: forbidden: no (403): " + crdwire.Path(bad)},
+		}, crdwire.Path(bad) + ": cannot get: forbidden: no (403)"},
 		{"its kind is not known", none, func(_ *clustertest.Server, w *webhook, young *tlstest.CA) {
 			w.serve(t, young)
 			w.answerWith(func(desired string, response map[string]any) int {
@@ -117,7 +117,7 @@ func TestApplyAsksForNewVersions(t *testing.T) {
 		t.Error(err)
 	}
 	bundleOf(t, s)
-	if forNew != 11 || !strings.Contains(l.String(), "waiting: review failed: no version v4 yet") {
+	if forNew != 11 || !strings.Contains(l.String(), ": review failed: no version v4 yet") {
 		t.Errorf("asked for the version that has come %d times, want 11:\n%s", forNew, l.String())
 	}
 }

@@ -30,7 +30,7 @@ type Target struct {
 func ParseService(text string) (Target, error) {
 	namespace, name, _ := strings.Cut(text, "/")
 	if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1035Label(name)) > 0 {
-		return Target{}, fmt.Errorf("not a Service, write NAMESPACE/NAME: %q", text)
+		return Target{}, fmt.Errorf("%q: not a Service, write NAMESPACE/NAME", text)
 	}
 	return Target{Namespace: namespace, Name: name, Port: DefaultPort, Path: DefaultPath}, nil
 }

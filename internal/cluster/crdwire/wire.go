@@ -49,7 +49,7 @@ func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 		}
 		wired, err := o.wire(&crd)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("line %d: %w: %s", crd.line, err, name))
+			problems = append(problems, fmt.Errorf("line %d: %w", crd.line, crd.named(err)))
 		}
 		changed[crd.document] = true
 		wired.Name, wired.Claim = name, claim
@@ -57,7 +57,7 @@ func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 	}
 	for _, name := range o.Names {
 		if !slices.ContainsFunc(all, func(c Wired) bool { return c.Name == name || c.Claim == name }) && len(problems) == 0 {
-			problems = append(problems, fmt.Errorf("no such %s here: %s", crdKind, name))
+			problems = append(problems, fmt.Errorf("%s: no such %s here", name, crdKind))
 		}
 	}
 	switch {

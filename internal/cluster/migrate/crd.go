@@ -65,7 +65,7 @@ func readCRD(ctx context.Context, api *cluster.Client, name string) (*crd, error
 	for _, text := range c.Spec.Versions {
 		v := crdVersion{}
 		if err := json.Unmarshal(text, &v); err != nil {
-			return nil, fmt.Errorf("API server: cannot read spec.versions: %w: %s", err, name)
+			return nil, fmt.Errorf("%s: cannot read spec.versions: %w", name, err)
 		}
 		c.versions = append(c.versions, v)
 	}

@@ -15,7 +15,6 @@ const (
 	Stop       Action = iota // something is wrong with the goal
 	SetStorage               // set spec.versions[].storage
 	Wait                     // until the CRD's generation has settled
-	Migrate                  // by a StorageVersionMigration
 	Rewrite                  // write each object
 	Prune                    // set status.storedVersions
 	ListObjects
@@ -74,16 +73,13 @@ func Next(s *State, g *Goal) Step {
 // storeStep is Next as long as objects may be stored in another version.
 func (s *State) storeStep(g *Goal) Step {
 	others := slices.DeleteFunc(slices.Clone(s.Stored), func(v string) bool { return v == g.To })
-	why := "write each object once, so that it is stored in " + g.To
 	switch {
 	case !s.settled():
 		return s.wait()
 	case s.Rewritten:
 		return Step{Do: Prune, Versions: []string{g.To}, Why: "remove " + list(others) + " from status.storedVersions, since no object is stored in it"}
-	case s.Migrations && !g.Rewrite:
-		return Step{Do: Migrate, Versions: []string{g.To}, Why: why + ", by a StorageVersionMigration"}
 	}
-	return Step{Do: Rewrite, Versions: []string{g.To}, Why: why}
+	return Step{Do: Rewrite, Versions: []string{g.To}, Why: "write each object once, so that it is stored in " + g.To}
 }
 
 // removeStep is Next once all objects are stored in the right version, and versions that go are not
@@ -109,7 +105,7 @@ func (s *State) removeStep(g *Goal, going []string) Step {
 	if left := s.Survey.leftovers(s, g); len(left) > 0 {
 		return Step{
 			Do: CleanLeftovers, Versions: left, Why: "remove annotations in which webhookd keeps values of " + list(left),
-			Warning: "these values are then lost; webhookd explain shows them",
+			Warning: "these values are then lost; webhookd kept shows them",
 		}
 	}
 	return Step{Do: Done}
@@ -174,7 +170,7 @@ func (s *State) after(step Step, g *Goal) {
 	}
 	switch step.Do {
 	case Stop, SetStorage, Wait, StopServing, Done:
-	case Migrate, Prune:
+	case Prune:
 		s.Stored = []string{g.To}
 	case Rewrite:
 		s.Rewritten = true

@@ -38,10 +38,8 @@ type pass struct {
 	// answer, which must need none, unless always says that every object is written.
 	patch  func(*object) (map[string]any, error)
 	always bool
-	// firstPage ends it after one page.
-	firstPage bool
-	report    func(done int, left int64)
-	hint      string // what else to do if objects cannot be written
+	report func(done int, left int64)
+	hint   string // what else to do if objects cannot be written
 	// lost returns the fields of an entry of managedFields that a survey has as lost.
 	lost func(version string, e *metav1.ManagedFieldsEntry) []string
 
@@ -51,8 +49,6 @@ type pass struct {
 	refused []string
 	more    int // refused objects that are not named
 }
-
-var errEnough = errors.New("enough")
 
 // run goes over the objects. What outcome then says counts.
 func (p *pass) run(ctx context.Context) error {
@@ -74,18 +70,12 @@ func (p *pass) run(ctx context.Context) error {
 		}
 		done += len(page.Objects)
 		p.report(done, page.Left)
-		switch {
-		case p.firstPage:
-			return errEnough
-		case page.Left != 0 && time.Since(checked) > 10*time.Second:
-			checked = time.Now()
-			return p.crd.unchanged(ctx, p.api)
+		if page.Left == 0 || time.Since(checked) <= 10*time.Second {
+			return nil
 		}
-		return nil
+		checked = time.Now()
+		return p.crd.unchanged(ctx, p.api)
 	})
-	if errors.Is(err, errEnough) {
-		return nil
-	}
 	return p.explained(err)
 }
 

@@ -26,9 +26,6 @@ type Options struct {
 	// Settle is how long API servers may take to learn of a change of a CRD, and to end requests
 	// that began before.
 	Settle time.Duration
-	// ControllerPatience is how long the controller of StorageVersionMigration may take to begin,
-	// and to get over an error. Then the run writes the objects.
-	ControllerPatience time.Duration
 	// Confirm is asked before each step with a Warning. The run ends with its error.
 	Confirm func(step Step, writers []string) error
 	// Log reports what is done.
@@ -79,7 +76,7 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 	}
 	report := &Report{Name: name, Kind: r.crd.Spec.Names.Kind + "." + r.crd.Spec.Group}
 	if why := wrong(r.state, &r.goal); why != "" {
-		return nil, fmt.Errorf("%s: %s", why, name)
+		return nil, fmt.Errorf("%s: %s", name, why)
 	}
 	p := r.newPass(look)
 	if try {
@@ -97,7 +94,7 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 	}
 	schema, err := r.crd.schema(r.goal.To)
 	if err != nil {
-		return nil, fmt.Errorf("API server: cannot read the schema of %s: %w: %s", r.goal.To, err, name)
+		return nil, fmt.Errorf("%s: cannot read the schema of %s: %w", name, r.goal.To, err)
 	}
 	p.lost = func(version string, e *metav1.ManagedFieldsEntry) []string {
 		if !r.state.strays(&r.goal, version) {
@@ -126,9 +123,9 @@ func Run(ctx context.Context, api *cluster.Client, name string, g Goal, o Option
 		case step.Do == Done:
 			return nil
 		case step.Do == Stop:
-			return fmt.Errorf("%s: %s", step.Why, name)
+			return fmt.Errorf("%s: %s", name, step.Why)
 		case step.ByHand:
-			return fmt.Errorf("Crossplane makes this CRD of an XRD, take the next step there and run this again: %s: %s", step.Why, name) //nolint:staticcheck // a name
+			return fmt.Errorf("%s: Crossplane makes this CRD of an XRD, take the next step there and run this again: %s", name, step.Why)
 		case step.Warning != "":
 			if err := r.Confirm(step, r.crd.writers()); err != nil {
 				return err
@@ -137,7 +134,7 @@ func Run(ctx context.Context, api *cluster.Client, name string, g Goal, o Option
 		err := r.do(ctx, step)
 		switch {
 		case errors.Is(err, errChanged), cluster.IsChanged(err):
-			r.Log("another client has changed the CRD, looking at it again: %s", name)
+			r.Log("%s: another client has changed the CRD, looking at it again", name)
 		case err != nil:
 			return err
 		}
@@ -149,19 +146,16 @@ func (r *run) observe(ctx context.Context) error {
 	now, err := readCRD(ctx, r.api, r.name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("there is no such CRD: %s", r.name)
+		return fmt.Errorf("%s: there is no such CRD", r.name)
 	case err != nil:
 		return err
 	case r.crd != nil && now.Metadata.UID != r.crd.Metadata.UID:
-		return fmt.Errorf("the CRD was deleted and created again, look at it and run this again: %s", r.name)
+		return fmt.Errorf("%s: the CRD was deleted and created again, look at it and run this again", r.name)
 	case r.crd == nil || !now.is(r.crd):
 		r.seen, r.settled, r.rewritten, r.survey = time.Now(), false, false, nil
 	}
 	r.crd, r.state = now, now.state()
 	r.goal.To = cmp.Or(r.to, r.state.storage())
-	if r.state.Migrations, err = r.hasMigrations(ctx); err != nil {
-		return err
-	}
 	r.state.Rewritten, r.state.Survey = r.rewritten, r.survey
 	if !r.settled {
 		r.state.SettledAt = settledAt(now, r.seen, r.Settle)
@@ -184,8 +178,6 @@ func (r *run) do(ctx context.Context, step Step) error {
 		err := agree(ctx, r.api, r.crd)
 		r.settled, r.survey = err == nil, nil // what was listed before may have changed since
 		return err
-	case Migrate:
-		return r.migrate(ctx)
 	case Rewrite:
 		p := r.newPass(rewrite)
 		p.always = true
@@ -231,7 +223,7 @@ func (r *run) newPass(patch func(*object) (map[string]any, error)) *pass {
 // setVersions changes spec.versions. If another client has put it back before, it stops.
 func (r *run) setVersions(ctx context.Context, step Step) error {
 	if r.done[step.Do] {
-		return fmt.Errorf("another client has taken back a change of spec.versions; change the CRD where it comes from, and run this again: %s: managers %s",
+		return fmt.Errorf("%s: another client has taken back a change of spec.versions; change the CRD where it comes from, and run this again: managers %s",
 			r.name, list(r.crd.writers()))
 	}
 	err := r.crd.setVersions(ctx, r.api, func(v Version) (map[string]bool, bool) {

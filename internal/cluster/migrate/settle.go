@@ -75,9 +75,9 @@ func knows(ctx context.Context, api *cluster.Client, c *crd) error {
 		}
 		switch {
 		case served != v.Served:
-			return fmt.Errorf("an API server does not know yet whether the CRD serves %s, try again later: %s", v.Name, c.Metadata.Name)
+			return fmt.Errorf("%s: an API server does not know yet whether the CRD serves %s, try again later", c.Metadata.Name, v.Name)
 		case served && c.readAt() == c.state().storage() && hash != storageVersionHash(c):
-			return fmt.Errorf("an API server does not know the storage version of the CRD yet, try again later: %s", c.Metadata.Name)
+			return fmt.Errorf("%s: an API server does not know the storage version of the CRD yet, try again later", c.Metadata.Name)
 		}
 	}
 	return nil

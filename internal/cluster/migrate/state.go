@@ -13,8 +13,6 @@ type Goal struct {
 	To string
 	// Remove are the versions that go.
 	Remove []string
-	// Rewrite writes the objects even where the API server has StorageVersionMigration.
-	Rewrite bool
 	// AllowNone goes on although a CRD without a webhook has versions with different schemas.
 	AllowNone bool
 }
@@ -28,8 +26,6 @@ type State struct {
 	// Definition is the XRD of which Crossplane makes the CRD; empty if it does not. Crossplane
 	// reverts changes of spec.versions that the XRD does not have.
 	Definition string
-	// Migrations says that the API server has StorageVersionMigration.
-	Migrations bool
 	// SettledAt is the time from which every API server knows this generation, and no request that
 	// began before it goes on. It is zero once all of this has been seen.
 	SettledAt time.Time

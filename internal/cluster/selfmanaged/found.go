@@ -22,8 +22,8 @@ func isOurs(cert *x509.Certificate) bool {
 func (r *run) readLeaf() (*Pair, error) {
 	leaf := parsePair(r.leaf.Data[certKey], r.leaf.Data[keyKey])
 	if leaf != nil && !isOurs(leaf.Cert) && leaf.Cert.VerifyHostname(r.Policy.Name) != nil {
-		return nil, fmt.Errorf("its certificate is not for %s, and not one of certs ensure: name another Secret, or delete this one: %s/%s",
-			r.Policy.Name, r.Namespace, r.Secret)
+		return nil, fmt.Errorf("%s/%s: its certificate is not for %s, and not one of certs ensure: name another Secret, or delete this one",
+			r.Namespace, r.Secret, r.Policy.Name)
 	}
 	return leaf, nil
 }
@@ -45,8 +45,8 @@ func (r *run) readCA(certName, keyName string) (*Pair, error) {
 	case isOurs(ca.Cert):
 		return nil, nil //nolint:nilnil // no CA is not an error
 	}
-	return nil, fmt.Errorf("certs ensure did not make this CA, and cannot issue with it (%w): name another Secret, or delete this one: %s/%s",
-		problem, r.Namespace, r.Secret+CASuffix)
+	return nil, fmt.Errorf("%s/%s: certs ensure did not make this CA, and cannot issue with it (%w): name another Secret, or delete this one",
+		r.Namespace, r.Secret+CASuffix, problem)
 }
 
 // try issues a leaf and verifies it as the API server would in the middle of the CA's life.

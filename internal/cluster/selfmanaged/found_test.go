@@ -133,17 +133,17 @@ func TestForeignSecretsAreLeftAlone(t *testing.T) {
 		{
 			"a leaf", leafPath,
 			map[string][]byte{certKey: theirs.certPEM(), keyKey: pemKey(t, key)},
-			"its certificate is not for webhookd.ns.svc, and not one of certs ensure: name another Secret, or delete this one: ns/tls",
+			"ns/tls: its certificate is not for webhookd.ns.svc, and not one of certs ensure: name another Secret, or delete this one",
 		},
 		{
 			"a CA with another key", caPath,
 			map[string][]byte{certKey: theirs.certPEM(), keyKey: other},
-			"certs ensure did not make this CA, and cannot issue with it (",
+			"ns/tls-ca: certs ensure did not make this CA, and cannot issue with it (",
 		},
 		{
 			"a CA that may not sign", caPath,
 			map[string][]byte{certKey: cannotSign.certPEM(), keyKey: pemKey(t, key)},
-			"): name another Secret, or delete this one: ns/tls-ca",
+			"): name another Secret, or delete this one",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -91,7 +91,7 @@ func (r *run) countSet(name string, err error) error {
 		return err
 	}
 	if r.sets[name]++; r.sets[name] == maxSets {
-		return fmt.Errorf("another client keeps changing this CRD, see its managedFields; until that ends the CA is not replaced: %s", name)
+		return fmt.Errorf("%s: another client keeps changing this CRD, see its managedFields; until that ends the CA is not replaced", name)
 	}
 	return err
 }

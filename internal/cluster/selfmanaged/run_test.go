@@ -210,7 +210,7 @@ func TestForbiddenSaysWhatToAllow(t *testing.T) {
 		"get of a Secret": {[]clustertest.Rule{{Verb: "get", Path: crdwire.Path(crdName)}}, "allow get of secrets with the resourceName tls, in a Role of the namespace ns"},
 		"create": {
 			[]clustertest.Rule{{Verb: "get", Path: crdwire.Path(crdName)}, {Verb: "get", Path: leafPath}, {Verb: "get", Path: caPath}},
-			"\nallow create of secrets, in a Role of the namespace ns, or make an empty Secret of type Opaque there, and allow patch of it: tls-ca",
+			"\nallow create of secrets, in a Role of the namespace ns, or make an empty Secret tls-ca of type Opaque there, and allow patch of it",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -303,7 +303,7 @@ func trusts(t *testing.T, s *clustertest.Server, name string) bool {
 // from being made.
 func TestAStuckCRDDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
-	changes := "another client keeps changing this CRD, see its managedFields; until that ends the CA is not replaced: kind000.example.com"
+	changes := "kind000.example.com: another client keeps changing this CRD, see its managedFields; until that ends the CA is not replaced"
 	for name, tt := range map[string]struct {
 		refuse  *apierrors.StatusError // of each change
 		replace bool                   // by an object without a caBundle, after each change
@@ -313,7 +313,7 @@ func TestAStuckCRDDoesNotHoldUpOthers(t *testing.T) {
 			refuse: apierrors.NewConflict(schema.GroupResource{Resource: "customresourcedefinitions"}, "kind000.example.com", errors.New("modified")), want: changes,
 		},
 		"a client replaces it":  {replace: true, want: changes},
-		"it cannot be changed":  {refuse: apierrors.NewBadRequest("not this one"), want: "API server: cannot patch: not this one"},
+		"it cannot be changed":  {refuse: apierrors.NewBadRequest("not this one"), want: "cannot patch: not this one"},
 		"it may not be changed": {refuse: apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no")), want: "cannot patch: forbidden: no (403)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -375,7 +375,7 @@ func TestAForbiddenCRDDoesNotHoldUpOthers(t *testing.T) {
 	}
 	ensure := func() {
 		t.Helper()
-		want := "cannot get: forbidden: no (403): " + crdwire.Path(o.CRDs[0])
+		want := crdwire.Path(o.CRDs[0]) + ": cannot get: forbidden: no (403)"
 		if err := Ensure(t.Context(), s.Client(t), o); err == nil || strings.Count(err.Error(), want) != 1 {
 			t.Errorf("error %v, want %s", err, want)
 		}

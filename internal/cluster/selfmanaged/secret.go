@@ -53,7 +53,7 @@ func readSecret(ctx context.Context, api *cluster.Client, namespace, name string
 		return nil, err
 	}
 	if owner := s.Metadata.Annotations["cert-manager.io/certificate-name"]; owner != "" {
-		return nil, fmt.Errorf("cert-manager manages this Secret, for the Certificate %s: use another one, or no certs ensure: %s/%s", owner, namespace, name)
+		return nil, fmt.Errorf("%s/%s: cert-manager manages this Secret, for the Certificate %s: use another one, or no certs ensure", namespace, name, owner)
 	}
 	return s, nil
 }
@@ -68,7 +68,7 @@ func (s *secret) write(ctx context.Context, api *cluster.Client, kind string, da
 		maps.DeleteFunc(made.Data, func(_ string, value []byte) bool { return value == nil })
 		err := api.Create(ctx, path, made)
 		if apierrors.IsForbidden(err) {
-			err = fmt.Errorf("%w, or make an empty Secret of type Opaque there, and allow patch of it: %s", err, s.Metadata.Name)
+			err = fmt.Errorf("%w, or make an empty Secret %s of type Opaque there, and allow patch of it", err, s.Metadata.Name)
 		}
 		return err
 	}

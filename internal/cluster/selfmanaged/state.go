@@ -57,16 +57,16 @@ const DefaultStepDelay = time.Hour
 func (p *Policy) Check() error {
 	var problems []error
 	if p.RenewBefore <= 0 || p.RenewBefore >= p.LeafValidity {
-		problems = append(problems, fmt.Errorf("a leaf of %s cannot be renewed %s before its end: write less, such as a third of it", p.LeafValidity, p.RenewBefore))
+		problems = append(problems, fmt.Errorf("--renew-before %s: not less than the lifetime of a certificate, %s: use about a third", p.RenewBefore, p.LeafValidity))
 	}
 	if p.CAValidity < 4*p.LeafValidity {
-		problems = append(problems, fmt.Errorf("a CA of %s is too short for leaves of %s: write at least four times as much", p.CAValidity, p.LeafValidity))
+		problems = append(problems, fmt.Errorf("--ca-validity %s: too short for certificates of %s, use at least four times as much", p.CAValidity, p.LeafValidity))
 	}
 	if p.StepDelay <= 0 {
-		problems = append(problems, fmt.Errorf("%s between the steps of a CA change: write more than 0s", p.StepDelay))
+		problems = append(problems, fmt.Errorf("--settle %s: no time between the steps of a CA change, use more than 0s", p.StepDelay))
 	}
 	if p.RenewBefore < 2*p.StepDelay && len(problems) == 0 {
-		problems = append(problems, errors.New("a leaf must be renewed sooner: write at least twice the delay between the steps of a CA change"))
+		problems = append(problems, fmt.Errorf("--renew-before %s: too late, use at least twice the delay between the steps of a CA change", p.RenewBefore))
 	}
 	return errors.Join(problems...)
 }

@@ -2,118 +2,87 @@ package lsp
 
 import (
 	"regexp"
-	"strings"
+	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
-// A cursor is a path in a text and what it is a path of. It comes from the lines and not from the
-// parsed file, since a file in the making is rarely YAML.
+// A cursor is a path in a text and what it is a path of.
 type cursor struct {
 	line, from, to int // the path's bytes in its line
 	path           string
 	kind, hub      string // names of the CRD and the hub, or empty
-	versions       []string
+	version        string // name of the version around it, or empty
 	set            string // name of the rule set around it, or empty
 	document, name string // kind and name of a RuleSets or of a Conversion, or empty
 	side           binding.Side
 	flow           bool // in braces, where a path with brackets needs quotes
 }
 
-var (
-	pathToken = regexp.MustCompile(`(?:\.[A-Za-z_$]?[\w$-]*|\["(?:[^"\\]|\\.)*"\]|\[[^\]"\s,]*\]|\{[\w$-]*\})+`)
-	sideKey   = regexp.MustCompile(`(?:^|[\s{,-])(spoke|field|hub)\s*:`)
-	openKey   = regexp.MustCompile(`^[\s-]*(spoke|field|hub)\s*:\s*(?:#.*)?$`)
-	nameLine  = regexp.MustCompile(`^([\s-]*)name\s*:\s*["']?([\w.-]+)`)
-	hubLine   = regexp.MustCompile(`^\s*hub\s*:\s*["']?([A-Za-z][\w-]*)`)
-	metaName  = regexp.MustCompile(`(?:^|[\s{,])name\s*:\s*["']?([a-z0-9-]+\.[a-z0-9.-]+)`)
-)
+var pathToken = regexp.MustCompile(`(?:\.[A-Za-z_$]?[\w$-]*|\["(?:[^"\\]|\\.)*"\]|\[[^\]"\s,]*\]|\{[\w$-]*\})+`)
 
 // cursorAt returns the path at a byte of a line, or one of no bytes there. It is false where a rule
-// has no path.
+// has no path. A path in the making may not be YAML, so the text is read without it.
 func cursorAt(text []string, line, at int) (cursor, bool) {
-	c := cursor{line: line, from: at, to: at}
 	if line < 0 || line >= len(text) {
-		return c, false
+		return cursor{}, false
 	}
-	of := text[line]
-	before := sideKey.FindAllStringSubmatchIndex(of[:at], -1)
-	key, valueFrom := "", 0
-	if len(before) > 0 {
-		last := before[len(before)-1]
-		key, valueFrom = of[last[2]:last[3]], last[1]
-	} else if key = keyAbove(text, line); key == "" {
-		return c, false
-	}
-	for _, m := range pathToken.FindAllStringIndex(of[valueFrom:], -1) {
-		if m[0]+valueFrom <= at && at <= m[1]+valueFrom {
-			c.from, c.to = m[0]+valueFrom, m[1]+valueFrom
+	of, from, to := text[line], at, at
+	for _, m := range pathToken.FindAllStringIndex(of, -1) {
+		if m[0] <= at && at <= m[1] {
+			from, to = m[0], m[1]
 		}
 	}
-	between := strings.TrimLeft(of[valueFrom:c.from], " '\"")
-	if len(before) > 0 && between != "" && !strings.HasPrefix(between, "{") && !strings.HasPrefix(between, "[") {
-		return c, false // behind the value, or in a comment
+	without := slices.Clone(text)
+	without[line] = of[:from] + of[to:]
+	n, ok := nestingAt(without, line, from)
+	if !ok || n.typed != "" {
+		return cursor{}, false
 	}
-	c.path = of[c.from:c.to]
-	c.flow = strings.Contains(of[:c.from], "{") && !strings.HasSuffix(of[:c.from], "'") && !strings.HasSuffix(of[:c.from], `"`)
-	if c.side = binding.OfSpoke; key == "hub" {
+	c := n.cursor()
+	c.line, c.from, c.to, c.path = line, from, to, of[from:to]
+	var key string
+	if key, ok = n.place(); key == "hub" {
 		c.side = binding.OfHub
+	} else {
+		c.side = binding.OfSpoke
 	}
-	c.surroundings(text)
-	return c, true
+	return c, ok
 }
 
-func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " -")) }
-
-// keyAbove returns the key of a place of several lines.
-func keyAbove(text []string, line int) string {
-	for i := line - 1; i >= 0 && i >= line-100; i-- {
-		if m := openKey.FindStringSubmatch(text[i]); m != nil && indent(text[i]) <= indent(text[line]) {
-			return m[1]
-		}
-		if strings.TrimSpace(text[i]) != "" && indent(text[i]) < indent(text[line]) {
-			return ""
+// place returns the key of the place of a rule that the cursor is in. It has one path, a list of
+// them, or one for each of several names.
+func (n *nesting) place() (key string, ok bool) {
+	keys := n.keys
+	if n.key != "" {
+		keys = append([]string{n.key}, keys...)
+	}
+	for i, key := range keys[:min(2, len(keys))] {
+		above := nesting{keys: keys[i+1:]}
+		if (key == "spoke" || key == "field" || key == "hub") && above.in("") == "rule" {
+			return key, true
 		}
 	}
-	return ""
+	return "", false
 }
 
-// surroundings finds the Conversion and the candidates for the version around the cursor, the
-// nearest first.
-func (c *cursor) surroundings(text []string) {
-	first, end := documentAt(text, c.line)
-	for i := c.line; i >= first; i-- {
-		if m := nameLine.FindStringSubmatch(text[i]); m != nil {
-			c.versions = append(c.versions, m[2])
-		}
+// cursor returns what is known of the document and the version around the cursor.
+func (n *nesting) cursor() cursor {
+	root := len(n.mappings) - 1
+	c := cursor{
+		document: scalar(n.member(root, "kind")), name: scalar(member(n.member(root, "metadata"), "name")),
+		hub: scalar(member(n.member(root, "spec"), "hub")), flow: n.flow,
 	}
-	for _, line := range text[first:end] {
-		if m := hubLine.FindStringSubmatch(line); m != nil && c.hub == "" {
-			c.hub = m[1]
-		}
-		if m := metaName.FindStringSubmatch(line); m != nil && c.kind == "" {
-			c.kind = m[1]
-		}
-	}
-	for _, line := range text[first:end] {
-		if m := documentKind.FindStringSubmatch(line); m != nil {
-			c.document = m[1]
-		}
-		if m := anyName.FindStringSubmatch(line); m != nil && c.name == "" {
-			c.name = m[1]
-		}
-	}
+	c.kind = c.name
 	name := ""
 	if c.document == syntax.KindRuleSets {
 		name = c.name
 	}
-	if in, ok := nestingAt(text, c.line, c.from); ok {
-		c.set = in.ruleSet(name)
+	c.set = n.ruleSet(name)
+	own := len(n.mappings) - len(n.keys) // 0 in a list, which is in no mapping of its own
+	if i := slices.Index(n.keys, "versions"); i >= 0 {
+		c.version = scalar(n.member(i+own-1, "name"))
 	}
+	return c
 }
-
-var (
-	documentKind = regexp.MustCompile(`^kind\s*:\s*["']?(RuleSets|Conversion)\b`)
-	anyName      = regexp.MustCompile(`(?:^|[\s{,])name\s*:\s*["']?([a-z0-9.-]+)`)
-)

@@ -13,13 +13,14 @@ type nesting struct {
 	mappings []*yaml.Node // which the keys are of, with the cursor's own before them
 	key      string       // whose value the cursor is in, "" at a key
 	typed    string       // of the key or the value, up to the cursor
+	flow     bool         // in braces or brackets, without quotes
 }
 
 // cursorMark is a character that no text has.
 const cursorMark = "\uE000"
 
-// nestingAt returns the nesting of a byte of a line. It is false where nothing can be completed,
-// in a comment for example. A text in the making is rarely YAML: what is open at the cursor is
+// nestingAt returns the nesting of a byte of a line. It is false where there is none, in a comment
+// for example. A text in the making is rarely YAML: what is open at the cursor is
 // closed, and what is below is left out if it does not fit.
 func nestingAt(text []string, line, at int) (nesting, bool) {
 	if line < 0 || line >= len(text) {
@@ -36,7 +37,7 @@ func nestingAt(text []string, line, at int) (nesting, bool) {
 			}
 			var n nesting
 			if n.find(&document) {
-				return n, !strings.Contains(n.typed, " ") && strings.HasSuffix(text[line][:at], n.typed)
+				return n, strings.HasSuffix(text[line][:at], n.typed)
 			}
 		}
 	}
@@ -90,6 +91,7 @@ func (n *nesting) find(in *yaml.Node) bool {
 		switch {
 		case here:
 			n.typed = typed
+			n.flow = in.Style&yaml.FlowStyle != 0 && child.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 			if isMapping && i%2 == 1 {
 				n.key = in.Content[i-1].Value
 			}
@@ -108,16 +110,30 @@ func (n *nesting) find(in *yaml.Node) bool {
 
 // member returns the value of a key of the i-th mapping around the cursor, or nil.
 func (n *nesting) member(i int, key string) *yaml.Node {
-	if i >= len(n.mappings) {
+	if i < 0 || i >= len(n.mappings) {
 		return nil
 	}
-	of := n.mappings[i].Content
-	for j := 0; j+1 < len(of); j += 2 {
-		if of[j].Value == key {
-			return of[j+1]
+	return member(n.mappings[i], key)
+}
+
+func member(of *yaml.Node, key string) *yaml.Node {
+	if of == nil || of.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(of.Content); i += 2 {
+		if of.Content[i].Value == key {
+			return of.Content[i+1]
 		}
 	}
 	return nil
+}
+
+// scalar returns the text of a node, "" if it is none or has the cursor.
+func scalar(n *yaml.Node) string {
+	if n == nil || strings.Contains(n.Value, cursorMark) {
+		return ""
+	}
+	return n.Value
 }
 
 // ruleSet returns the name of the rule set that the cursor is in, "" if it is in none.

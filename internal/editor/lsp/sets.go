@@ -96,10 +96,8 @@ func (a *analysis) scopes(c *cursor) []scope {
 		if crd.Name != c.kind || hub == nil {
 			continue
 		}
-		for _, name := range c.versions {
-			if spoke := crd.Version(name); spoke != nil && name != c.hub {
-				return []scope{{crd: crd, spoke: name, hub: c.hub, ofSpoke: end{node: spoke.Root}, ofHub: end{node: hub.Root}}}
-			}
+		if spoke := crd.Version(c.version); spoke != nil && c.version != c.hub {
+			return []scope{{crd: crd, spoke: c.version, hub: c.hub, ofSpoke: end{node: spoke.Root}, ofHub: end{node: hub.Root}}}
 		}
 	}
 	return nil

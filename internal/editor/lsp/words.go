@@ -22,11 +22,10 @@ type word struct{ text, doc string }
 // fits, or nothing.
 func (a *analysis) words(list *completionList, text []string, line, at int, e encoding) bool {
 	n, ok := nestingAt(text, line, at)
-	if !ok {
+	if !ok || strings.Contains(n.typed, " ") {
 		return false
 	}
-	c := cursor{line: line, from: at, to: at}
-	c.surroundings(text)
+	c := n.cursor()
 	var words []word
 	behind := ""
 	switch owner := n.in(c.document); {

@@ -203,35 +203,25 @@ func (c *converting) back(ctx context.Context, result *Conversion, there []byte)
 	result.Back = string(text)
 	stored := differences(c.stored(c.text, c.source), c.stored(back, is))
 	for _, d := range differences(c.source, is) {
-		if !slices.ContainsFunc(stored, func(s Difference) bool { return s.Path == d.Path }) {
-			continue // the API server gives both the same default
+		if d.Path == ".metadata" && d.Is == "{}" || !slices.ContainsFunc(stored, func(s Difference) bool { return s.Path == d.Path }) {
+			continue // the API server gives both the same default, and metadata
 		}
 		d.Dropped = slices.ContainsFunc(result.Fields, func(f Field) bool { return f.From == d.Path && f.Class == dropped })
 		result.Differences = append(result.Differences, d)
 	}
 }
 
-// stored returns the places of an object as the API server has it, with metadata and the defaults
-// of the schema.
+// stored returns the places of an object as the API server has it, with the defaults of the schema.
 func (c *converting) stored(text []byte, otherwise *places) *places {
 	crd := c.set.CRD(c.gvk.GroupKind())
-	var object map[string]any
-	if crd == nil || utiljson.Unmarshal(text, &object) != nil {
+	if crd == nil || crd.Version(c.gvk.Version) == nil || crd.Version(c.gvk.Version).Strategy == nil {
 		return otherwise
 	}
-	version := crd.Version(c.gvk.Version)
-	if version == nil || version.Strategy == nil {
-		return otherwise
-	}
-	version.Default(object)
-	if object["metadata"] == nil {
-		object["metadata"] = map[string]any{}
-	}
-	encoded, err := json.Marshal(object)
+	stored, _, err := crd.Version(c.gvk.Version).Stored(text)
 	if err != nil {
 		return otherwise
 	}
-	if read, err := readPlaces(encoded); err == nil {
+	if read, err := readPlaces(stored); err == nil {
 		return read
 	}
 	return otherwise

@@ -71,15 +71,6 @@ func (p *Plane) ready() error {
 	return client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
 
-// Restart implements cluster.Restarter.
-func (p *Plane) Restart(t *testing.T) {
-	t.Helper()
-	if err := p.apiServer.stop(); err != nil {
-		t.Fatal(err)
-	}
-	p.startAPIServer(t)
-}
-
 // Metrics are those of the API server.
 func (p *Plane) Metrics(t *testing.T) webhook.Metrics {
 	t.Helper()

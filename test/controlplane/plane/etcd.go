@@ -43,14 +43,6 @@ func (p *Plane) Stored(t *testing.T, group, resource, namespace, name string) []
 	return answer.KVs[0].Value
 }
 
-// PutStored implements cluster.Cluster.
-func (p *Plane) PutStored(t *testing.T, group, resource, namespace, name string, text []byte) {
-	t.Helper()
-	if err := p.kv("put", keyValue{Key: []byte(cluster.StoredKey(group, resource, namespace, name)), Value: text}, nil); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // kv makes a call of etcd's JSON gateway.
 func (p *Plane) kv(call string, in keyValue, out any) error {
 	body, err := json.Marshal(in)

@@ -43,10 +43,7 @@ type Plane struct {
 	controls  bool // StartControllers has been called
 }
 
-var (
-	_ cluster.Cluster   = (*Plane)(nil)
-	_ cluster.Restarter = (*Plane)(nil)
-)
+var _ cluster.Cluster = (*Plane)(nil)
 
 // Start builds what is not built yet, waits until no other control plane runs on this machine, and
 // starts etcd and the API server. They end with the test, the last one first; if the test fails

@@ -22,20 +22,12 @@ type Cluster interface {
 	// Stored returns the text that etcd holds under /registry/GROUP/RESOURCE/NAMESPACE/NAME, or
 	// nil.
 	Stored(t *testing.T, group, resource, namespace, name string) []byte
-	// PutStored writes that text into etcd behind the API server's back.
-	PutStored(t *testing.T, group, resource, namespace, name string, text []byte)
 	// WatchCache reports whether the API server serves from its watch cache.
 	WatchCache() bool
 }
 
-// A Restarter is a Cluster whose API server can be stopped and started on the same etcd, so that
-// its watch cache is cold. Clients made from Config before go on working.
-type Restarter interface {
-	Restart(t *testing.T)
-}
-
-// StoredKey returns the key in etcd of an object of a custom resource, as Cluster's methods read
-// it.
+// StoredKey returns the key in etcd of an object of a custom resource, as Cluster.Stored
+// reads it.
 func StoredKey(group, resource, namespace, name string) string {
 	if namespace == "" {
 		return "/registry/" + group + "/" + resource + "/" + name

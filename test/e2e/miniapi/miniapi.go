@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/client-go/rest"
 
 	"github.com/crdconvert/webhookd/test/e2e/cluster"
@@ -28,7 +27,7 @@ type Options struct {
 	WatchCache bool
 }
 
-// A Server is an etcd and an API server. It is a cluster.Cluster and a cluster.Restarter.
+// A Server is an etcd and an API server. It is a cluster.Cluster.
 type Server struct {
 	options Options
 	dir     string // of the serving certificate
@@ -47,10 +46,7 @@ type service struct {
 	port            int32
 }
 
-var (
-	_ cluster.Cluster   = (*Server)(nil)
-	_ cluster.Restarter = (*Server)(nil)
-)
+var _ cluster.Cluster = (*Server)(nil)
 
 // Start starts a server that runs until the test ends and leaves nothing behind.
 func Start(t *testing.T, o Options) *Server {
@@ -64,15 +60,6 @@ func Start(t *testing.T, o Options) *Server {
 		}
 	})
 	return s
-}
-
-// Restart stops the API server and starts it again at the same address.
-func (s *Server) Restart(t *testing.T) {
-	t.Helper()
-	if err := s.api.stop(); err != nil {
-		t.Fatalf("the API server ended: %v", err)
-	}
-	s.startAPI(t)
 }
 
 // Config returns a client configuration. There is no authentication: every client may do
@@ -124,17 +111,6 @@ func (s *Server) Stored(t *testing.T, group, resource, namespace, name string) [
 	}
 	return resp.Kvs[0].Value
 }
-
-// PutStored implements cluster.Cluster.
-func (s *Server) PutStored(t *testing.T, group, resource, namespace, name string, text []byte) {
-	t.Helper()
-	if _, err := s.etcd.client.Put(t.Context(), cluster.StoredKey(group, resource, namespace, name), string(text)); err != nil {
-		t.Fatalf("write etcd: %v", err)
-	}
-}
-
-// Etcd returns a client of the etcd, for scenarios that write many objects at once.
-func (s *Server) Etcd() *clientv3.Client { return s.etcd.client }
 
 func (s *Server) startAPI(t *testing.T) {
 	t.Helper()

@@ -10,14 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// list lists objects that were created at all versions: by label and by name. MixedStoredVersions
-// has pages.
+// list lists objects that were created at all versions: by label, in pages and by name.
 func (c crud) list() {
 	label := c.version + "-listed"
 	want := c.labelled(label, 5)
 	selected := metav1.ListOptions{LabelSelector: "set=" + label}
 	if got := c.names(selected); !slices.Equal(got, want) {
 		c.t.Errorf("list of all: %q, want %q", got, want)
+	}
+	if got := c.names(metav1.ListOptions{LabelSelector: "set=" + label, Limit: 2}); !slices.Equal(got, want) {
+		c.t.Errorf("list in pages: %q, want %q", got, want)
 	}
 	if got := c.names(metav1.ListOptions{FieldSelector: "metadata.name=" + want[3]}); !slices.Equal(got, want[3:4]) {
 		c.t.Errorf("list by name: %q, want %q", got, want[3:4])
@@ -115,6 +117,9 @@ func (c crud) names(o metav1.ListOptions) []string {
 	for i := range list.Items {
 		names = append(names, list.Items[i].GetName())
 		c.same("object of a list", c.before(c.version), &list.Items[i])
+	}
+	if o.Continue = list.GetContinue(); o.Continue != "" {
+		return append(names, c.names(o)...)
 	}
 	return names
 }

@@ -3,7 +3,6 @@ package scenario
 import (
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/server"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -77,12 +76,6 @@ func (e *Env) Webhookd(t *testing.T, flags ...string) *webhook.Process {
 	o.Flags = append(e.rules.flags(), flags...)
 	e.rules.w = webhook.Start(t, o)
 	return e.rules.w
-}
-
-// InProcess serves further kinds where the CRDs of this Env look for webhookd.
-func (e *Env) InProcess(t *testing.T, kinds ...converters.Kind) *webhook.Process {
-	t.Helper()
-	return webhook.StartInProcess(t, e.Options(t), kinds...)
 }
 
 // Replicas are webhookds with one CA behind a balancer.

@@ -28,7 +28,7 @@ func MigratedByCommand(t *testing.T, e *Env) {
 	p := populate(t, r, 60)
 	was := p.snapshot(t).Read["v1"]
 	c := commandLine{t, webhook.Build(t), Kubeconfig(t, e)}
-	migrate := []string{"migrate", r.Name, "--to", "v1", "--settle", "1s", "--rewrite"}
+	migrate := []string{"migrate", r.Name, "--to", "v1", "--settle", "1s"}
 
 	c.run(append(migrate, "--dry-run"), "60 objects", "managers     v1beta1: imager applied 60 objects", "step 3 ")
 	p.storedAt(t, "v1beta1", p.names...)
@@ -136,4 +136,13 @@ func (p *population) unchanged(t *testing.T, was map[string]*unstructured.Unstru
 	if diff := cmp.Diff(plain(was), plain(p.list(t, "v1"))); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
+}
+
+func (e *Env) storedVersions(t *testing.T, r *Resource) []string {
+	t.Helper()
+	crd, err := e.CRDs(t).ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), r.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("read the CRD: %v", err)
+	}
+	return crd.Status.StoredVersions
 }

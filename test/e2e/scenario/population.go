@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // A population is CronTabs that no one writes while something goes wrong, so that they have to be
@@ -94,5 +95,25 @@ func (p *population) unharmed(t *testing.T, was snapshot) {
 	t.Helper()
 	if diff := cmp.Diff(was, p.snapshot(t)); diff != "" {
 		t.Errorf("objects changed without a write (-before +after):\n%s", diff)
+	}
+}
+
+// storedAt fails the test unless etcd holds these objects at the version.
+func (p *population) storedAt(t *testing.T, version string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		obj := p.r.Stored(t, name)
+		if obj == nil || obj.GroupVersionKind().Version != version {
+			t.Errorf("etcd holds %s as %v, want it at %s", name, obj, version)
+		}
+	}
+}
+
+// annotate writes an object, at a version.
+func (r *Resource) annotate(t *testing.T, version, name string) {
+	t.Helper()
+	patch := []byte(`{"metadata":{"annotations":{"example.com/written-at":"` + version + `"}}}`)
+	if _, err := r.At(version).Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatalf("patch %s at %s: %v", name, version, err)
 	}
 }

@@ -54,8 +54,6 @@ type Server struct {
 	Before func(verb, path string) *apierrors.StatusError
 	// Admit, if set, is admission of patches: it may change an object's new state, or refuse it.
 	Admit func(path string, live, changed *unstructured.Unstructured) *apierrors.StatusError
-	// Groups are API groups and versions, GROUP/VERSION, that are there without a CRD.
-	Groups map[string]bool
 	// Rules, if set, are all that is allowed.
 	Rules []Rule
 	// PageSize is the most objects in a page of a list; 0 means as many as asked for.
@@ -220,7 +218,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	verb := map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
+	verb := map[string]string{http.MethodGet: "get", http.MethodPost: "create", http.MethodPatch: "patch"}[r.Method]
 	path := s.locate(r.URL.Path)
 	if verb == "get" && isCollection(path) && !isDiscovery(path) {
 		verb = "list"
@@ -234,10 +232,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				answer, failure = s.discover(path)
 			} else {
 				answer, failure = s.get(path)
-			}
-		case "delete":
-			if answer, failure = s.get(path); failure == nil {
-				s.delete(path)
 			}
 		case "list":
 			answer, failure = s.list(path, r.URL.Query())

@@ -121,7 +121,7 @@ func (p *parser) kindOf(root *yaml.Node) string {
 		if value.Value == KindRuleSets {
 			return KindRuleSets
 		}
-		hint := didyoumean.Hint(value.Value, []string{Kind, KindRuleSets}, "write kind: "+Kind)
+		hint := didyoumean.Hint(value.Value, []string{Kind, KindRuleSets}, "write kind: "+Kind+"; for an object, webhookd kept prints what it keeps")
 		if value.Value == "CustomResourceDefinition" || value.Value == "CompositeResourceDefinition" {
 			hint = "pass CRDs with --crds"
 		}
