@@ -25,7 +25,7 @@ func shoot(t *testing.T, browser *chromium, address string) {
 	}{
 		{"playground-light", 1440, 900, "light"},
 		{"playground-dark", 1440, 900, "dark"},
-		{"playground-narrow", 420, 900, "light"},
+		{"playground-narrow", 390, 900, "light"},
 	} {
 		p := open(t, browser, address, shot.width, shot.height)
 		p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: shot.scheme}}))
@@ -34,6 +34,9 @@ func shoot(t *testing.T, browser *chromium, address string) {
 		p.settled(`document.querySelectorAll("#fields tbody tr").length > 3`)
 		if wide := get[int](p, `document.documentElement.scrollWidth`); wide > int(shot.width) {
 			t.Errorf("%s: the page is %d wide and scrolls sideways", shot.name, wide)
+		}
+		if !get[bool](p, `{ const top = (id) => document.getElementById(id).getBoundingClientRect().top; top("rules-pane") <= top("panes"); }`) {
+			t.Errorf("%s: rules stand below their result", shot.name)
 		}
 		var image []byte
 		p.run(chromedp.CaptureScreenshot(&image))
