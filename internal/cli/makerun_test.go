@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,12 +72,28 @@ func TestMakeRunShowsAConversion(t *testing.T) {
 			t.Errorf("the answer has no %s", field)
 		}
 	}
+	comparePage(t, caFile, url)
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil { // as a terminal does
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // make ends with the signal
 	if end := log.text.String(); !strings.HasSuffix(end, `"msg":"stopped"}`+"\n") {
 		t.Errorf("Ctrl-C leaves something behind the last line of the server:\n%s", end)
+	}
+}
+
+// comparePage runs the first command of the page about compare with what make run has printed.
+func comparePage(t *testing.T, caFile, url string) {
+	t.Helper()
+	page := read(t, "../../docs/how-to/compare-with-your-webhook.md")
+	line := regexp.MustCompile(`(?m)^ {4}bin/(webhookd compare --server )https://127.0.0.1:9443/crdconvert( --ca-file )FILE(.*)$`).FindStringSubmatch(page)
+	if line == nil {
+		t.Fatal("the page does not begin with a command for make run")
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line[1]+url+line[2]+caFile+line[3]) //nolint:gosec // of our page
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), " checks pass, 0 fail") {
+		t.Errorf("%v:\n%s", err, out)
 	}
 }
 

@@ -48,8 +48,10 @@ func TestPage(t *testing.T) {
 		p.has("#crd .yaml-key", "apiVersion")
 	})
 	t.Run("files of the command line", func(t *testing.T) {
-		p := open(t, browser, serve(t, program, "--crd", "examples/enum/crd.yaml", "--rules", "examples/enum/rules.yaml",
-			"-f", "examples/enum/cases/all.v1.yaml"), 1200, 800)
+		page := readFile(t, "docs", "how-to", "edit-rules.md")
+		_, flags, _ := strings.Cut(page, "\n    bin/webhookd playground ")
+		flags, _, _ = strings.Cut(flags, " --open\n")
+		p := open(t, browser, serve(t, program, strings.Fields(flags)...), 1200, 800)
 		p.has("#status", "No findings for ")
 		p.has("#back", "the same object")
 	})

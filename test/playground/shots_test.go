@@ -36,7 +36,7 @@ func shoot(t *testing.T, browser *chromium, address string) {
 			t.Errorf("%s: the page is %d wide and scrolls sideways", shot.name, wide)
 		}
 		if !get[bool](p, `{ const top = (id) => document.getElementById(id).getBoundingClientRect().top; top("rules-pane") <= top("panes"); }`) {
-			t.Errorf("%s: rules stand below their result", shot.name)
+			t.Errorf("%s: rules are below their result", shot.name)
 		}
 		var image []byte
 		p.run(chromedp.CaptureScreenshot(&image))
