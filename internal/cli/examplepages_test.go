@@ -6,6 +6,7 @@ package cli
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -28,6 +29,9 @@ func TestPagesAreTrue(t *testing.T) {
 		t.Chdir(t.TempDir())
 		if commands := followFile(t, filepath.Join(folder, name), "webhookd"); commands < least {
 			t.Errorf("%d commands, %s is not read as it is written", commands, name)
+		}
+		if page := filepath.Join(folder, name); strings.HasSuffix(page, "first-conversion.md") {
+			serveTutorial(t, page)
 		}
 	}
 }
