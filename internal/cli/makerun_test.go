@@ -3,12 +3,14 @@ package cli
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,11 +58,7 @@ func TestMakeRunShowsAConversion(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said := log.wait(t, `^curl --cacert (\S+) --data '(.*)' -H 'Content-Type: application/json' (\S+)\nwebhookd: the answer is (.*)$`)
-	caFile, review, url, answer := said[1], said[2], said[3], said[4]
-	if diff := cmp.Diff(answer+"\n", postTrusting(t, caFile, url, review)); diff != "" {
-		t.Errorf("not the printed answer (-printed +got):\n%s", diff)
-	}
+	caFile, url, review, answer := printedReview(t, log)
 	for _, field := range []string{`"cronSpec":`, `"hostPort":`, `"mailTo":`} {
 		if !strings.Contains(review, field) || strings.Contains(answer, field) {
 			t.Errorf("%s does not move from the review to another place in the answer", field)
@@ -71,12 +69,60 @@ func TestMakeRunShowsAConversion(t *testing.T) {
 			t.Errorf("the answer has no %s", field)
 		}
 	}
+	comparePage(t, caFile, url)
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil { // as a terminal does
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // make ends with the signal
 	if end := log.text.String(); !strings.HasSuffix(end, `"msg":"stopped"}`+"\n") {
 		t.Errorf("Ctrl-C leaves something behind the last line of the server:\n%s", end)
+	}
+}
+
+// printedReview posts the review that a server prints, and holds its answer to the printed one.
+func printedReview(t *testing.T, log *logBuffer) (caFile, url, review, answer string) {
+	t.Helper()
+	said := log.wait(t, `^curl --cacert (\S+) --data '(.*)' -H 'Content-Type: application/json' (\S+)\nwebhookd: the answer is (.*)$`)
+	caFile, review, url, answer = said[1], said[2], said[3], said[4]
+	if diff := cmp.Diff(answer+"\n", postTrusting(t, caFile, url, review)); diff != "" {
+		t.Errorf("not the printed answer (-printed +got):\n%s", diff)
+	}
+	return caFile, url, review, answer
+}
+
+// serveTutorial runs the last command of the first tutorial in its folder.
+func serveTutorial(t *testing.T, page string) {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^ {4}webhookd (serve .*)$`).FindStringSubmatch(read(t, page))
+	if line == nil {
+		t.Fatalf("%s does not serve", page)
+	}
+	log := &logBuffer{changed: make(chan struct{})}
+	cmd := exec.CommandContext(t.Context(), "webhookd", append(strings.Fields(line[1]), "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0")...) //nolint:gosec // of our page
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, review, _ := printedReview(t, log); !strings.Contains(review, `"timeout":"90s"`) {
+		t.Errorf("not the case of the tutorial: %s", review)
+	}
+	if err := errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Wait()); err != nil {
+		t.Error(err)
+	}
+}
+
+// comparePage runs the first command of the page about compare with what make run has printed.
+func comparePage(t *testing.T, caFile, url string) {
+	t.Helper()
+	page := read(t, "../../docs/how-to/compare-with-your-webhook.md")
+	line := regexp.MustCompile(`(?m)^ {4}bin/(webhookd compare --server )https://127.0.0.1:9443/crdconvert( --ca-file )FILE(.*)$`).FindStringSubmatch(page)
+	if line == nil {
+		t.Fatal("the page does not begin with a command for make run")
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line[1]+url+line[2]+caFile+line[3]) //nolint:gosec // of our page
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), " checks pass, 0 fail") {
+		t.Errorf("%v:\n%s", err, out)
 	}
 }
 

@@ -179,32 +179,3 @@ func checkRewrite(t *testing.T, file, version string, flags []string) {
 		t.Errorf("%s to %s (-converted +in place):\n%s", file, version, diff)
 	}
 }
-
-// The how-to shows what the command prints about a folder of manifests.
-//
-//nolint:paralleltest // it works in a folder of its own
-func TestTheHowToOfManifestsIsTrue(t *testing.T) {
-	page, err := filepath.Abs("../../docs/how-to/convert-manifests-in-git.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules, crd := read(t, "../../examples/crontab-rules/rules.yaml"), read(t, "../../examples/crontab-rules/crd.yaml")
-	t.Chdir(t.TempDir())
-	writeExample(t, "rules.yaml", rules)
-	writeExample(t, "crd.yaml", crd)
-	writeExample(t, "clusters/shop.yaml", `apiVersion: rules.example.com/v1beta1   # see the runbook
-kind: CronTab
-metadata: {name: report}
-# The gateway of the shop.
-hostPort: 'shop:8080'
-spec:
-  # Every night.
-  cronSpec: "0 3 * * *"
-`)
-	for i := range 209 {
-		writeExample(t, fmt.Sprintf("clusters/settings-%d.yaml", i), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n")
-	}
-	if commands := followFile(t, page, "webhookd"); commands < 2 {
-		t.Errorf("%d commands, the page is not read as it is written", commands)
-	}
-}

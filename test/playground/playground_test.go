@@ -38,9 +38,19 @@ func TestPage(t *testing.T) {
 	t.Run("an evaluation that overruns is ended", func(t *testing.T) { overruns(t, browser, static) })
 	t.Run("the keyboard reaches everything, and everything has a name", func(t *testing.T) { accessible(t, browser, served) })
 	t.Run("images of the documentation", func(t *testing.T) { shoot(t, browser, served) })
+	t.Run("a CRD of the command line alone", func(t *testing.T) {
+		p := open(t, browser, serve(t, program, "--crd", "examples/enum/crd.yaml"), 1200, 800)
+		p.has("#states", "Not converted")
+		if empty := get[int](p, `[...document.querySelectorAll("select")].filter((e) => e.offsetParent && !e.value).length`); empty != 0 {
+			t.Errorf("%d choices of nothing", empty)
+		}
+		p.has("#crd .yaml-key", "apiVersion")
+	})
 	t.Run("files of the command line", func(t *testing.T) {
-		p := open(t, browser, serve(t, program, "--crd", "examples/enum/crd.yaml", "--rules", "examples/enum/rules.yaml",
-			"-f", "examples/enum/cases/all.v1.yaml"), 1200, 800)
+		page := readFile(t, "docs", "how-to", "edit-rules.md")
+		_, flags, _ := strings.Cut(page, "\n    bin/webhookd playground ")
+		flags, _, _ = strings.Cut(flags, " --open\n")
+		p := open(t, browser, serve(t, program, strings.Fields(flags)...), 1200, 800)
 		p.has("#status", "No findings for ")
 		p.has("#back", "the same object")
 	})
@@ -129,11 +139,21 @@ func finds(t *testing.T, browser *chromium, address string) {
 	p.has("#rules-findings", "error, line 13", "no-such-field", "did you mean")
 	p.has("#rules-count", "finding")
 	p.until(`document.querySelector("#rules .mark.error") && document.querySelector("#rules .badge.error")`)
-	p.has("#status", "error")
+	p.has("#states", "Not valid", "1 error for")
+	p.has("#back", "webhookd serves no rules with errors")
+	if said := p.text("#objects"); strings.Contains(said, "✓") || strings.Contains(said, "same object") {
+		t.Errorf("the result of rules with errors looks right: %s", said)
+	}
+	if coloured := get[int](p, `[...document.querySelectorAll("#objects :is(.colours, .marks, .badges, #lines, table)")].filter((e) =>
+		getComputedStyle(e).filter !== "grayscale(1)").length`); coloured > 0 {
+		t.Errorf("the result of rules with errors has colours in %d places", coloured)
+	}
 	p.run(chromedp.KeyEvent("\ue9f8"), chromedp.Evaluate(`dispatchEvent(new KeyboardEvent("keydown", { key: "F8" }))`, nil))
 	p.until(`document.activeElement.id === "rules-text" && document.activeElement.value.slice(document.activeElement.selectionStart).startsWith("    - {spoke: .spec.colour")`)
 	p.replace("rules-text", ".spec.colr}", ".spec.color}")
 	p.has("#rules-count", "no findings")
+	p.has("#states", "Converted")
+	p.has("#back", "✓")
 }
 
 func buttons(t *testing.T, browser *chromium, address string) {
@@ -209,7 +229,7 @@ func accessible(t *testing.T, browser *chromium, address string) {
 			const probe = document.body.appendChild(document.createElement("div"));
 			const colour = (name) => { probe.style.color = "var(--" + name + ")"; return getComputedStyle(probe).color; };
 			const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
-			["text", "soft", "accent", "error", "warning", "note", "copied", "moved", "computed", "kept", "restored", "dropped", "added"]
+			["text", "soft", "accent", "error", "warning", "note", "copied", "moved", "computed", "kept", "restored", "dropped", "added", "key", "string", "literal"]
 				.map((n) => [n, ratio(colour(n), colour("pane"))]).filter(([, r]) => r < 4.5).map(String);
 		}`)
 		if len(low) > 0 {

@@ -1,13 +1,10 @@
-// A plain textarea with line numbers, and marks behind its lines.
+// A textarea with line numbers, marks behind its lines, and its visible lines in colours before it.
+
+import { element } from "./element.js";
+import { coloured } from "./yaml.js";
 
 const row = 20, top = 8;
-
-export function element(tag, className, text) {
-  const e = document.createElement(tag);
-  if (className) e.className = className;
-  if (text !== undefined) e.textContent = text;
-  return e;
-}
+const longest = 2000; // characters of a line that are coloured
 
 export class Editor {
   constructor(host, label, empty, onInput, onScroll) {
@@ -24,13 +21,16 @@ export class Editor {
     Object.assign(this.text, { spellcheck: false, autocomplete: "off", ariaLabel: label, placeholder: empty, id: host.id + "-text" });
     this.text.setAttribute("autocapitalize", "off");
     this.text.setAttribute("wrap", "off");
-    this.body.append(this.marks, this.text);
+    this.colours = element("div", "colours");
+    this.colours.ariaHidden = "true";
+    this.body.append(this.marks, this.text, this.colours);
     this.root.append(this.gutter, this.body);
     host.append(this.root);
-    this.lines = 0;
+    this.lines = [];
     this.list = [];
     this.text.addEventListener("input", () => { this.number(); onInput?.(); });
     this.text.addEventListener("scroll", () => { this.scroll(); onScroll?.(); });
+    new ResizeObserver(() => this.colour()).observe(this.text);
     this.number();
   }
 
@@ -48,18 +48,26 @@ export class Editor {
   }
 
   number() {
-    let lines = 1;
-    for (let at = this.text.value.indexOf("\n"); at >= 0; at = this.text.value.indexOf("\n", at + 1)) lines++;
-    if (lines === this.lines) return;
-    this.lines = lines;
-    let all = "";
-    for (let i = 1; i <= lines; i++) all += i + "\n";
-    this.numbers.textContent = all;
+    const before = this.lines.length;
+    this.lines = this.text.value.split("\n");
+    if (this.lines.length !== before) this.numbers.textContent = this.lines.map((_, i) => i + 1 + "\n").join("");
+    this.colour();
   }
 
   scroll() {
     const y = -this.text.scrollTop;
     this.numbers.style.transform = this.badges.style.transform = this.marks.style.transform = `translateY(${y}px)`;
+    this.colour();
+  }
+
+  /** Colours the lines that are visible: a CRD may have 30,000. */
+  colour() {
+    const { scrollTop, scrollLeft, clientHeight, clientWidth } = this.text;
+    const first = Math.max(0, Math.floor((scrollTop - top) / row));
+    const lines = this.lines.slice(first, first + Math.ceil(clientHeight / row) + 2);
+    this.colours.style.clipPath = `inset(0 calc(100% - ${clientWidth}px) calc(100% - ${clientHeight}px) 0)`;
+    this.colours.replaceChildren(...lines.map((line) => coloured(line.slice(0, longest))));
+    for (const e of this.colours.children) e.style.transform = `translate(${-scrollLeft}px, ${first * row - scrollTop}px)`;
   }
 
   /** Marks lines: [{line, end, kind, sign}]. */

@@ -1,5 +1,6 @@
 import * as engine from "./engine.js";
-import { Editor, element } from "./editor.js";
+import { Editor } from "./editor.js";
+import { element } from "./element.js";
 import { decode, encode } from "./link.js";
 
 const $ = (id) => document.getElementById(id);
@@ -108,15 +109,18 @@ async function evaluateNow(extra) {
   if (extra) started = performance.now();
   const begun = started;
   document.body.classList.add("busy");
+  const late = setTimeout(() => showState("Evaluating"), 250);
   try {
     const answer = await engine.evaluate({ crd: state.crd, rules: state.rules, object: state.text, ...extra }, control.signal);
     if (turn !== asked) return null;
     out = answer;
     $("alert").hidden = true;
     render();
-    const ms = Math.round(performance.now() - begun);
-    $("status").textContent = summary() + ` Evaluated in ${answer.milliseconds} ms, shown after ${ms} ms.`;
-    document.body.dataset.milliseconds = ms;
+    if (broken()) showState("Not valid", "error");
+    else if (shown()?.text) showState("Converted", "good");
+    else showState("Not converted");
+    $("status").textContent = summary();
+    document.body.dataset.milliseconds = Math.round(performance.now() - begun); // for tests
     started = performance.now();
     return answer;
   } catch (error) {
@@ -124,14 +128,24 @@ async function evaluateNow(extra) {
     $("alert").textContent = error.message;
     $("alert").hidden = false;
     $("status").textContent = "";
+    showState("Failed", "error");
     return null;
   } finally {
+    clearTimeout(late);
     if (turn === asked) {
       document.body.classList.remove("busy");
       document.body.dataset.evaluated = turn;
     }
   }
 }
+
+function showState(word, className = "") {
+  $("state").textContent = word;
+  $("state").className = className;
+}
+
+/** Reports whether webhookd would not serve these rules. */
+const broken = () => out.findings.some((f) => f.severity === "error" && f.in !== "object");
 
 function summary() {
   const count = (severity) => out.findings.filter((f) => f.severity === severity).length;
@@ -147,6 +161,7 @@ function summary() {
 
 function render() {
   const names = out.versions;
+  document.body.classList.toggle("broken", broken());
   if (out.version) state[state.origin] = out.version;
   const derived = other(state.origin);
   const possible = out.conversions.map((c) => c.version);
@@ -286,6 +301,11 @@ function showBack(c) {
   box.replaceChildren();
   box.className = "back";
   if (!c || c.problem) return;
+  if (broken()) {
+    box.classList.add("differs");
+    box.append("✕ webhookd serves no rules with errors. This is what the other rules do.");
+    return;
+  }
   const way = `Way back ${c.version} → ${out.version}: `;
   const wrong = c.differences.filter((d) => !d.dropped), dropped = c.differences.filter((d) => d.dropped);
   const list = (all) => {
@@ -456,11 +476,15 @@ addEventListener("hashchange", () => openLink());
 
 // --- Beginning --------------------------------------------------------------------------------
 
-function chooseExample(index, object = 0) {
+function chooseExample(index) {
   const e = examples[index];
-  $("object").replaceChildren(...e.objects.map((o, i) => new Option(o.name, i)));
-  $("object").value = object;
-  load({ crd: e.crd, rules: e.rules, text: e.objects[object]?.text ?? "", origin: "left", left: "", right: "" }, `example ${e.name}`);
+  showObjects(e.objects);
+  load({ crd: e.crd, rules: e.rules, text: e.objects[0]?.text ?? "", origin: "left", left: "", right: "" }, e.label ?? `example ${e.name}`);
+}
+
+function showObjects(objects) {
+  $("object").replaceChildren(...objects.map((o, i) => new Option(o.name, i)));
+  $("object").parentElement.hidden = objects.length < 2;
 }
 
 async function openLink() {
@@ -468,6 +492,9 @@ async function openLink() {
     const linked = await decode(location.hash.slice(1));
     if (!linked) return false;
     const { crd, rules, text, left, right } = linked;
+    $("gallery").prepend(new Option("from the link", examples.length, true, true));
+    examples.push({ crd, rules, objects: text ? [{ text }] : [], label: "link" });
+    showObjects([]);
     load({ crd, rules, text, left, right, origin: linked.origin === "right" ? "right" : "left" }, "link");
     return true;
   } catch (error) {
@@ -493,10 +520,10 @@ async function begin() {
   });
   const start = await engine.start();
   if (await openLink()) return;
-  if (start) {
-    $("gallery").prepend(new Option("your files", "", true, true));
-    load({ crd: start.crd, rules: start.rules, text: start.object, origin: "left", left: "", right: "" }, "your files");
-  } else chooseExample(0);
+  if (!start) return chooseExample(0);
+  $("gallery").prepend(new Option("your files", examples.length, true, true));
+  examples.push({ crd: start.crd, rules: start.rules, objects: start.object ? [{ text: start.object }] : [], label: "your files" });
+  chooseExample(examples.length - 1);
 }
 
 begin().catch((error) => {
