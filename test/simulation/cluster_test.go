@@ -60,8 +60,8 @@ func (c *cluster) rules() int {
 	return c.current
 }
 
-// A call is one or several requests of a client. Only one call runs at a time: no two wake up at the
-// same nanosecond.
+// A call is one or several requests of a client. Only one call runs at a time, since no two wake up
+// at the same nanosecond.
 type call struct {
 	*cluster
 	*rand.Rand
