@@ -117,6 +117,7 @@ func (c *call) apply(name, version, manager string, givesUp bool) {
 			return m.Apply(live, fragment.DeepCopy(), manager, force)
 		})
 		if err == nil {
+			c.judgeGivenUp(name, manager, last, next)
 			c.intents[name+" "+manager] = next
 		}
 		if !errors.Is(err, errConflict) {

@@ -46,7 +46,7 @@ type stored struct {
 	text     string
 	version  string
 	revision int
-	rules    int // of all replicas when it was written; -1 if they differed
+	rules    int // by which it has always been written; -1 if there were several
 }
 
 // rules returns the rules that all replicas have had long enough, or -1.
@@ -201,6 +201,9 @@ func (c *call) write(what, name, version string, read *object, givesUp map[strin
 	if before == nil || before.text != text {
 		c.revision++
 		after = &stored{text, c.storage, c.revision, c.rules()}
+		if before != nil && before.rules != after.rules {
+			after.rules = -1
+		}
 		c.stored[name] = after
 	}
 	c.trace("%s of %s at %s, stored at %s: %s", what, name, version, after.version, visible(next))

@@ -24,7 +24,7 @@ var (
 	first = flag.Uint64("seed", 1, "seed of the first cluster")
 )
 
-// An event is what one client, or whoever runs the cluster, does at a time.
+// An event is what one client, or who manages the cluster, does at a time.
 type event struct {
 	action string
 	at     time.Duration
