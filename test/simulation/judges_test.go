@@ -63,7 +63,7 @@ func (c *call) judgeGivenUp(name, manager string, last, next intent) {
 	owned := map[string]bool{}
 	for _, e := range o.GetManagedFields() {
 		var fields map[string]map[string]any
-		if err := json.Unmarshal(e.FieldsV1.Raw, &fields); err != nil || e.Manager == manager {
+		if err := json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields); err != nil || e.Manager == manager {
 			continue
 		}
 		for field := range fields["f:spec"] {
