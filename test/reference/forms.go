@@ -53,7 +53,8 @@ func lookBack(t table, v any) (any, bool) {
 	return nil, false
 }
 
-var parts = regexp.MustCompile(`\{([^{}]+)\}`) //nolint:gochecknoglobals // of a template
+// parts are those of a template.
+var parts = regexp.MustCompile(`\{([^{}]+)\}`)
 
 // split returns the parts of a string; each ends where the text after it first occurs.
 func (r *rule) split(text string, part func(name string) *Schema) any {

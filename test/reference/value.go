@@ -2,7 +2,8 @@ package reference
 
 import (
 	"fmt"
-	"reflect"
+	"maps"
+	"slices"
 	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -40,35 +41,19 @@ func get(m map[string]any, key string) any {
 func isAbsent(v any) bool { _, ok := v.(absent); return ok }
 
 func equal(a, b any) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(x, y, equal)
+	case []any:
+		y, ok := b.([]any)
+		return ok && slices.EqualFunc(x, y, equal)
+	}
 	if x, ok := number(a); ok {
 		y, ok := number(b)
 		return ok && x == y
 	}
-	if x, ok := object(a); ok {
-		y, ok := object(b)
-		if !ok || len(x) != len(y) {
-			return false
-		}
-		for k, v := range x {
-			if w, ok := y[k]; !ok || !equal(v, w) {
-				return false
-			}
-		}
-		return true
-	}
-	if x, ok := list(a); ok {
-		y, ok := list(b)
-		if !ok || len(x) != len(y) {
-			return false
-		}
-		for i := range x {
-			if !equal(x[i], y[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	return reflect.DeepEqual(a, b)
+	return a == b
 }
 
 func number(v any) (float64, bool) {
