@@ -103,6 +103,10 @@ upstream: ## Hold rules for kinds of other projects to the laws on 2000 objects 
 reference: ## Edit objects by webhookd and by an independent reference, and compare what users see: 200000 steps (STEPS, SEED).
 	@$(GO) test -count=1 -timeout=600m $(TESTFLAGS) ./test/reference -steps=$(or $(STEPS),200000) -seed=$(or $(SEED),1)
 
+# make test does the same with fewer clusters.
+simulation: ## Run clusters in memory, each made of a seed: 10000 (SEEDS), from SEED on.
+	@$(GO) test -count=1 -timeout=600m $(TESTFLAGS) ./test/simulation -seeds=$(or $(SEEDS),10000) -seed=$(or $(SEED),1)
+
 soak: ## Run under load for half an hour (SOAK): heap, goroutines, descriptors and latency must not grow.
 	@cd test/oracle && $(GO) test -count=1 -timeout=600m ./faults -v -run TestS1 -soak $(or $(SOAK),30m)
 

@@ -110,7 +110,7 @@ func TestEachLibraryHasItsOwners(t *testing.T) {
 		"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion": "test/ bench/", // an oracle
 		"k8s.io/apiextensions-apiserver/pkg/client":               "test/",
 		// The library links crdschema, and no CEL, which these link.
-		"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/":    "internal/schema/apiserver/ tests",
+		"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/":    "internal/schema/apiserver/ test/reference/ tests",
 		"k8s.io/apiextensions-apiserver/pkg/apiserver/validation": "internal/schema/apiserver/ tests",
 
 		module + "bench":            "bench/",

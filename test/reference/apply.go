@@ -65,31 +65,22 @@ func (c *run) apply(r *rule) {
 		var single any = absent{}
 		concrete := ""
 		for name, p := range r.at[source] {
-			root := c.src
-			rest := p
-			base := ""
+			root, filled, rest, base := c.src, c.filled, p, ""
 			if p.scope() > 0 {
-				base, rest = in.around(), p[p.scope():]
-				root = in.value
+				root, filled, rest, base = in.value, at(c.filled, in.around()), p[p.scope():], in.around()
 			}
 			v, where := belowValue(root, rest)
-			if isAbsent(v) {
-				continue
+			if !isAbsent(v) {
+				single, concrete, raw[name] = v, base+where, v
 			}
-			single, concrete = v, base+where
-			raw[name] = v
-			values[name] = at(c.filled, concrete)
-		}
-		if c.usesFilled(r) {
-			c.addFilled(r, in, values)
+			// Expressions read the defaults of absent fields.
+			if w, _ := belowValue(filled, rest); !isAbsent(w) && (!isAbsent(v) || r.expr[c.target] != nil) {
+				values[name] = w
+			}
 		}
 		var self any = values
-		if one, ok := r.at[source][""]; ok && len(r.at[source]) == 1 {
-			_ = one
-			self = absent{}
-			if v, ok := values[""]; ok {
-				self = v
-			}
+		if _, ok := r.at[source][""]; ok {
+			self = get(values, "")
 		}
 		if len(values) == 0 {
 			continue
@@ -119,24 +110,6 @@ func (c *run) writeAll(r *rule, results map[string]any, in instance) {
 	}
 	for name, v := range results {
 		c.write(r, name, v, in)
-	}
-}
-
-// usesFilled reports whether a rule's converter reads the defaults of absent fields.
-func (c *run) usesFilled(r *rule) bool { return r.expr[c.target] != nil }
-
-func (c *run) addFilled(r *rule, in instance, values map[string]any) {
-	for name, p := range r.at[1-c.target] {
-		if _, ok := values[name]; ok {
-			continue
-		}
-		root, rest := c.filled, p
-		if p.scope() > 0 {
-			root, rest = at(c.filled, in.around()), p[p.scope():]
-		}
-		if v, _ := belowValue(root, rest); !isAbsent(v) {
-			values[name] = v
-		}
 	}
 }
 
@@ -257,7 +230,7 @@ func (c *run) write(r *rule, name string, v any, in instance) {
 	if r.omit[c.target] && empty(v) {
 		return
 	}
-	if n := c.locate(p, in); n != nil && !n.set {
+	if n := c.locate(p, in, true); n != nil && !n.set {
 		n.set, n.value = true, pruned(v, c.placeSchema(c.target, p))
 	}
 }
@@ -276,7 +249,7 @@ func (c *run) writeMove(r *rule, in instance, v any, concrete string) {
 	if !moved.set {
 		return
 	}
-	n := c.locate(to, in)
+	n := c.locate(to, in, true)
 	if n == nil {
 		return
 	}
@@ -302,7 +275,7 @@ func (c *run) compute(r *rule) {
 	}
 	if p.scope() == 0 {
 		in := instance{}
-		if !c.has(p[:len(p)-1], in) || !r.when[c.target].holds(c.vars(r, in, absent{})) {
+		if c.locate(p[:len(p)-1], in, false) == nil || !r.when[c.target].holds(c.vars(r, in, absent{})) {
 			return
 		}
 		c.writeAll(r, c.result(r, in, absent{}, nil), in)
@@ -313,43 +286,10 @@ func (c *run) compute(r *rule) {
 		return
 	}
 	for _, in := range c.instances(1-c.target, around, c.src) {
-		if c.applies(r, in) && c.has(p[:len(p)-1], in) && r.when[c.target].holds(c.vars(r, in, absent{})) {
+		if c.applies(r, in) && c.locate(p[:len(p)-1], in, false) != nil && r.when[c.target].holds(c.vars(r, in, absent{})) {
 			c.writeAll(r, c.result(r, in, absent{}, nil), in)
 		}
 	}
-}
-
-// has reports whether the result has the element of an instance.
-func (c *run) has(p path, in instance) bool {
-	n, scope := c.root, 0
-	for _, s := range p {
-		switch s.kind {
-		case field, each:
-			name := s.name
-			if s.kind == each {
-				name, _ = in.keys[scope].(string)
-				scope++
-			}
-			if n = n.fields[name]; n == nil {
-				return false
-			}
-		default:
-			found := false
-			for _, e := range n.elems {
-				if s.kind == items && e.id == in.elems[scope] || e.id == s.String() {
-					n, found = e.node, true
-					break
-				}
-			}
-			if !found {
-				return false
-			}
-			if s.kind == items {
-				scope++
-			}
-		}
-	}
-	return true
 }
 
 // defaults sets the default of a rule where the object around its place exists.

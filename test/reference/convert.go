@@ -226,7 +226,7 @@ func (c *run) containers(r *rule, from, to path) {
 			if ((from[len(f)].kind != items || !isList) && (from[len(f)].kind != each || !isMap)) || !c.applies(r, in) {
 				continue
 			}
-			if n := c.locate(t, in); n != nil && to[len(t)].kind == items {
+			if n := c.locate(t, in, true); n != nil && to[len(t)].kind == items {
 				n.list()
 			} else if n != nil {
 				n.object()

@@ -23,50 +23,27 @@ type file struct {
 }
 
 type versionText struct {
-	Name, SameAs, Unmapped, MayBeAbsent string `yaml:",omitempty"`
-	Rules                               []ruleText
+	Name   string
+	SameAs string `yaml:"sameAs"`
+	Rules  []ruleText
 }
 
 type ruleText struct {
-	Spoke, Hub                      yamlv3.Node
-	Values, HubValues               yamlv3.Node
-	Template, Codec, ToHub, ToSpoke string
-	Absent                          *string
-	WhenToHub, WhenToSpoke          string
-	DefaultInHub, DefaultInSpoke    yamlv3.Node
-	DefaultFrom, OmitEmpty, Use, Go string
-	Drop, MayBeAbsent, Unmapped     string
-	Transitional                    bool
-}
-
-// UnmarshalYAML reads a rule by the names that the documentation has.
-func (r *ruleText) UnmarshalYAML(n *yamlv3.Node) error {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		value := n.Content[i+1]
-		texts := map[string]*string{
-			"template": &r.Template, "codec": &r.Codec, "toHub": &r.ToHub, "toSpoke": &r.ToSpoke,
-			"whenToHub": &r.WhenToHub, "whenToSpoke": &r.WhenToSpoke, "defaultFrom": &r.DefaultFrom,
-			"omitEmpty": &r.OmitEmpty, "use": &r.Use, "go": &r.Go, "drop": &r.Drop,
-			"mayBeAbsent": &r.MayBeAbsent, "unmapped": &r.Unmapped,
-		}
-		nodes := map[string]*yamlv3.Node{
-			"spoke": &r.Spoke, "hub": &r.Hub, "values": &r.Values, "hubValues": &r.HubValues,
-			"defaultInHub": &r.DefaultInHub, "defaultInSpoke": &r.DefaultInSpoke,
-		}
-		switch key := n.Content[i].Value; {
-		case texts[key] != nil:
-			*texts[key] = value.Value
-		case nodes[key] != nil:
-			*nodes[key] = *value
-		case key == "absent":
-			r.Absent = &value.Value
-		case key == "transitional":
-			r.Transitional = value.Value == "true"
-		default:
-			return fmt.Errorf("key %s", key)
-		}
-	}
-	return nil
+	Spoke, Hub, Values yamlv3.Node
+	HubValues          yamlv3.Node `yaml:"hubValues"`
+	Template, Codec    string
+	ToHub              string `yaml:"toHub"`
+	ToSpoke            string `yaml:"toSpoke"`
+	Absent             *string
+	WhenToHub          string      `yaml:"whenToHub"`
+	WhenToSpoke        string      `yaml:"whenToSpoke"`
+	DefaultInHub       yamlv3.Node `yaml:"defaultInHub"`
+	DefaultInSpoke     yamlv3.Node `yaml:"defaultInSpoke"`
+	DefaultFrom        string      `yaml:"defaultFrom"`
+	OmitEmpty          string      `yaml:"omitEmpty"`
+	Use, Go, Drop      string
+	MayBeAbsent        string `yaml:"mayBeAbsent"`
+	Transitional       bool
 }
 
 // readFiles returns the Conversion in texts of YAML, and the rule sets by the names that it uses.

@@ -53,73 +53,45 @@ func lookBack(t table, v any) (any, bool) {
 	return nil, false
 }
 
-// A part of a template: text, then the name of a part.
-type templatePart struct{ text, name string }
+// parts are those of a template.
+var parts = regexp.MustCompile(`\{([^{}]+)\}`)
 
-func parseTemplate(text string) (parts []templatePart, tail string) {
-	re := regexp.MustCompile(`\{([^{}]+)\}`)
-	last := 0
-	for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
-		parts = append(parts, templatePart{text[last:m[0]], text[m[2]:m[3]]})
-		last = m[1]
-	}
-	return parts, text[last:]
-}
-
-// split returns the parts of a string; each ends at the next separator.
+// split returns the parts of a string; each ends where the text after it first occurs.
 func (r *rule) split(text string, part func(name string) *Schema) any {
-	parts, tail := parseTemplate(r.text.Template)
+	pattern := regexp.QuoteMeta(parts.ReplaceAllString(r.text.Template, "\x00"))
+	found := regexp.MustCompile("(?s)^" + strings.ReplaceAll(pattern, "\x00", "(.*?)") + "$").FindStringSubmatch(text)
+	if found == nil {
+		return absent{}
+	}
 	out := map[string]any{}
-	for i, p := range parts {
-		rest, ok := strings.CutPrefix(text, p.text)
-		if !ok {
-			return absent{}
-		}
-		end := len(rest)
-		if next := tail; i+1 < len(parts) || next != "" {
-			if i+1 < len(parts) {
-				next = parts[i+1].text
-			}
-			if i+1 == len(parts) {
-				end = len(rest) - len(next)
-				if !strings.HasSuffix(rest, next) {
-					return absent{}
-				}
-			} else if end = strings.Index(rest, next); end < 0 {
-				return absent{}
-			}
-		}
-		value := rest[:end]
-		text = rest[end:]
-		if r.text.Absent != nil && value == *r.text.Absent {
+	for i, name := range parts.FindAllStringSubmatch(r.text.Template, -1) {
+		if r.text.Absent != nil && found[i+1] == *r.text.Absent {
 			continue
 		}
-		v, ok := fromText(value, part(p.name))
+		v, ok := fromText(found[i+1], part(name[1]))
 		if !ok {
 			return absent{}
 		}
-		out[p.name] = v
-	}
-	if text != tail {
-		return absent{}
+		out[name[1]] = v
 	}
 	return out
 }
 
 func (r *rule) join(values map[string]any) any {
-	parts, tail := parseTemplate(r.text.Template)
-	var b strings.Builder
-	for _, p := range parts {
-		b.WriteString(p.text)
-		if v, ok := values[p.name]; ok {
-			b.WriteString(toText(v))
+	lacks := false
+	text := parts.ReplaceAllStringFunc(r.text.Template, func(part string) string {
+		if v, ok := values[part[1:len(part)-1]]; ok {
+			return toText(v)
 		} else if r.text.Absent != nil {
-			b.WriteString(*r.text.Absent)
-		} else {
-			return absent{}
+			return *r.text.Absent
 		}
+		lacks = true
+		return ""
+	})
+	if lacks {
+		return absent{}
 	}
-	return b.String() + tail
+	return text
 }
 
 func toText(v any) string {

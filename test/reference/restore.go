@@ -255,8 +255,8 @@ func (r *restoring) bind(p place) []bound {
 
 // list restores the elements of a list. Indexes of -1 are of elements that are not there.
 func (r *restoring) list(p place, said, then, now []any) []any {
-	thenOf, nowOf := none(len(said)), none(len(then))
-	saidOf, thenOfNow := none(len(then)), none(len(now))
+	thenOf, nowOf := slices.Repeat([]int{-1}, len(said)), slices.Repeat([]int{-1}, len(then))
+	saidOf, thenOfNow := slices.Repeat([]int{-1}, len(then)), slices.Repeat([]int{-1}, len(now))
 	for i := range then {
 		if j, ok := indexIn(p.saidAt, resolve(r.memory.links, fmt.Sprintf("%s/%d", p.thenAt, i))); ok && j < len(said) && thenOf[j] < 0 {
 			thenOf[j], saidOf[i] = i, j
@@ -386,14 +386,6 @@ func usual(thenOf []int) bool {
 		shown--
 	}
 	return sorted(thenOf[:shown]) && !slices.Contains(thenOf[:shown], -1)
-}
-
-func none(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = -1
-	}
-	return out
 }
 
 func sorted(indexes []int) bool {

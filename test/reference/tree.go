@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -66,46 +67,46 @@ func (n *node) elem(id string) *node {
 	return e.node
 }
 
-// locate returns the node of a place, and makes what is around it.
-func (c *run) locate(p path, in instance) *node {
-	n := c.root
-	scope := 0
-	for i, s := range p {
-		switch s.kind {
-		case field:
-			n = n.field(s.name)
-		case items, each:
-			if scope >= len(in.elems) {
+// locate returns the node of a place, and makes it and what is around it, or returns nil.
+func (c *run) locate(p path, in instance, makes bool) *node {
+	n, scope := c.root, 0
+	for _, s := range p {
+		id, name, key := s.String(), s.name, s.value
+		if s.kind == items || s.kind == each {
+			if scope == len(in.elems) {
 				return nil
 			}
-			id, key := in.elems[scope], in.keys[scope]
+			id, key = in.elems[scope], in.keys[scope]
 			scope++
-			if s.kind == each {
-				name, ok := key.(string)
-				if !ok {
-					return nil
-				}
-				n = n.field(name)
-				n.origin = id
-				break
+		}
+		if s.kind == each {
+			var ok bool
+			if name, ok = key.(string); !ok {
+				return nil
 			}
+		}
+		isMember := s.kind == field || s.kind == each
+		is := func(e *elem) bool { return e.id == id }
+		switch {
+		case !makes && (isMember && n.fields[name] == nil || !isMember && !slices.ContainsFunc(n.elems, is)):
+			return nil
+		case isMember:
+			n = n.field(name)
+		default:
 			n = n.elem(id)
-			if s.name != "" && key != nil {
-				if k := n.field(s.name); !k.set {
-					k.set, k.value = true, key
-				}
-			}
-		case pick:
-			n = n.elem(s.String())
-			n.origin = gone
-			if k := n.field(s.name); !k.set {
-				k.set, k.value = true, s.value
-			}
-		case first:
-			n = n.elem("[0]")
+		}
+		switch {
+		case !makes:
+		case s.kind == each:
+			n.origin = id
+		case s.kind == pick || s.kind == first:
 			n.origin = gone
 		}
-		_ = i
+		if makes && !isMember && s.name != "" && key != nil {
+			if k := n.field(s.name); !k.set {
+				k.set, k.value = true, key
+			}
+		}
 	}
 	return n
 }

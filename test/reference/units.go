@@ -219,15 +219,10 @@ func (p *pair) addRead(g *grouping, own string, side int, u unitPlace, scope [2]
 		both[1-side] = unitPlace{at: other, what: u.what}
 	}
 	for s, u := range both {
-		if u.what != readValue { // several rules may ask whether a place exists, and are no unit for that
-			u.outer = u.at[:u.at.scope()].String() != scope[s]
-			outer := g.outer[own]
-			outer[s] = append(outer[s], u)
-			g.outer[own] = outer
-			continue
-		}
-		if within := u.at[:u.at.scope()].String(); within != scope[s] && (scope[s] != "" || scope[1-s] == "" || u.at.scope() <= 0 || s == side) {
-			u.outer = true
+		within := u.at[:u.at.scope()].String()
+		apart := within != scope[s] && (scope[s] != "" || scope[1-s] == "" || u.at.scope() == 0 || s == side)
+		if u.what != readValue || apart { // several rules may ask whether a place exists, and are no unit for that
+			u.outer = within != scope[s]
 			outer := g.outer[own]
 			outer[s] = append(outer[s], u)
 			g.outer[own] = outer

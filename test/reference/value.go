@@ -2,10 +2,14 @@ package reference
 
 import (
 	"fmt"
-	"reflect"
+	"maps"
+	"slices"
 	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -37,35 +41,19 @@ func get(m map[string]any, key string) any {
 func isAbsent(v any) bool { _, ok := v.(absent); return ok }
 
 func equal(a, b any) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(x, y, equal)
+	case []any:
+		y, ok := b.([]any)
+		return ok && slices.EqualFunc(x, y, equal)
+	}
 	if x, ok := number(a); ok {
 		y, ok := number(b)
 		return ok && x == y
 	}
-	if x, ok := object(a); ok {
-		y, ok := object(b)
-		if !ok || len(x) != len(y) {
-			return false
-		}
-		for k, v := range x {
-			if w, ok := y[k]; !ok || !equal(v, w) {
-				return false
-			}
-		}
-		return true
-	}
-	if x, ok := list(a); ok {
-		y, ok := list(b)
-		if !ok || len(x) != len(y) {
-			return false
-		}
-		for i := range x {
-			if !equal(x[i], y[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	return reflect.DeepEqual(a, b)
+	return a == b
 }
 
 func number(v any) (float64, bool) {
@@ -80,23 +68,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-func clone(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = clone(e)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = clone(e)
-		}
-		return out
-	}
-	return v
-}
+func clone(v any) any { return runtime.DeepCopyJSONValue(v) }
 
 // member returns the schema of a member of an object, and whether there may be one.
 func member(s *Schema, name string) (*Schema, bool) {
@@ -204,47 +176,17 @@ func allows(v any, s *Schema) bool {
 
 // fill fills in the defaults of a schema where the object around them exists.
 func fill(v any, s *Schema) any {
-	if s == nil {
-		return v
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for k := range s.Properties {
-			p := s.Properties[k]
-			if old, ok := v[k]; p.Default.Object != nil && (!ok || old == nil && !p.Nullable) {
-				v[k] = clone(p.Default.Object)
-			}
-		}
-		for k := range v {
-			if m, _ := member(s, k); m != nil {
-				v[k] = fill(v[k], m)
-			}
-		}
-	case []any:
-		for i := range v {
-			v[i] = fill(v[i], s.Items)
-		}
+	if s != nil {
+		defaulting.Default(v, s)
 	}
 	return v
 }
 
 // pruned returns a value without fields that its schema does not have.
 func pruned(v any, s *Schema) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for k, e := range v {
-			if m, ok := member(s, k); ok {
-				out[k] = pruned(e, m)
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = pruned(e, element(s))
-		}
-		return out
+	v = clone(v)
+	if s != nil {
+		pruning.Prune(v, s, false)
 	}
 	return v
 }
