@@ -40,10 +40,10 @@ func (c *Converter) Discarded(ctx context.Context, item *Item) ([]string, error)
 	return slices.DeleteFunc(kept, func(place string) bool { return restated[place[len(item.Type.Version)+1:]] }), nil
 }
 
-// onlyRestated reports whether two values are the same, or are in another notation. It adds the paths
-// of those that are.
+// onlyRestated reports whether two values are the same but for notation. It adds the paths of those
+// in another one.
 func onlyRestated(was, is any, path string, restated map[string]bool) bool {
-	same := true
+	var same bool
 	switch was := was.(type) {
 	case map[string]any:
 		members, _ := is.(map[string]any)

@@ -6,8 +6,8 @@ import (
 	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 
-// A CRD in a folder that no rules are for is not read, so it may be wrong. It is if it was named, or
-// if rules lack their CRD: perhaps it is that.
+// A CRD in a folder that no rules are for is not read, so it may be wrong. It is read if it was
+// named, or if rules lack their CRD: perhaps it is that.
 func TestOnlyTheCRDsThatAreMeantAreRead(t *testing.T) {
 	t.Parallel()
 	rules := []File{{Name: "rules.yaml", Text: []byte(rulesettest.Conversion("Apple", "width"))}}

@@ -51,8 +51,8 @@ func (r *region) acceptAll() (accepted bool) {
 	return accepted
 }
 
-// hasRival reports whether another candidate has one of the places and is likelier, or as likely and
-// as near or by the same name.
+// hasRival reports whether another candidate has one of the places, and is likelier, or as likely
+// and either as near or by the same name.
 func (c candidate) hasRival(o candidate) bool {
 	is := func(side int) bool { return slices.Equal(c.pair[side].names, o.pair[side].names) }
 	return is(ofVersion) != is(ofHub) && (o.score > c.score || o.score == c.score && (o.endAlike() || o.distance() <= c.distance()))

@@ -179,7 +179,7 @@ func (r *region) accept(c candidate) {
 			r.guesses = append(r.guesses, rest)
 		}
 	}
-	if c.keys == "" && !(at[ofVersion].node.Scalar() && at[ofHub].node.Scalar()) {
+	if c.keys == "" && (!at[ofVersion].node.Scalar() || !at[ofHub].node.Scalar()) {
 		r.compare(at, g.sure)
 	}
 }
