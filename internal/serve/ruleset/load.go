@@ -233,7 +233,7 @@ func MayBeRules(document []byte) bool {
 
 // ParseCRDs returns the CRDs of all files, and findings about them. When ctx ends, it soon returns
 // what it has. With names, it leaves out files in folders that do not mention any of these CRDs,
-// unless one of them is in no other file: a CRD that nobody means costs no time, and may be wrong.
+// unless one of them is in no other file: the others cost no time, and their mistakes do not count.
 func ParseCRDs(ctx context.Context, files []File, names ...string) ([]*crdschema.CRD, []finding.Finding) {
 	meant := slices.DeleteFunc(slices.Clone(files), func(f File) bool {
 		return f.InFolder && len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
