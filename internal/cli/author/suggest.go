@@ -54,8 +54,12 @@ func runSuggest(ctx context.Context, p *voice.Program, o *suggestOptions) error 
 	if err != nil {
 		return err
 	}
+	var meant []string
+	if o.name != "" {
+		meant = []string{o.name}
+	}
 	set := ruleset.Set{CRDFiles: crdFiles}
-	if set.CRDs, set.Findings = ruleset.ParseCRDs(ctx, crdFiles); len(set.Findings) > 0 {
+	if set.CRDs, set.Findings = ruleset.ParseCRDs(ctx, crdFiles, meant...); len(set.Findings) > 0 {
 		if err := set.Render(p.Stderr, p.TextFor(p.Stderr)); err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ type conversion struct {
 	p         *voice.Program
 	o         *convertOptions
 	converter *offline.Converter // nil without --to
-	notes     []string           // of --verbose
+	notes     []string
 }
 
 // document converts and strips one document. The error joins one for each object that fails.
@@ -114,6 +114,9 @@ func (c *conversion) document(ctx context.Context, name string, text []byte) ([]
 		after, items, err := c.converter.Document(ctx, text, goal)
 		if leftOut := offline.LeftOut(items); len(leftOut) > 0 {
 			c.p.Note("%s: it leaves out fields whose defaults mean something else at %s; write them out with --defaults write: %s", name, goal.Version, offline.Few(leftOut))
+		}
+		if err == nil && c.o.strip {
+			err = c.noteDiscarded(ctx, name, items)
 		}
 		if err == nil && c.o.Verbose {
 			var lines []string
@@ -133,6 +136,23 @@ func (c *conversion) document(ctx context.Context, name string, text []byte) ([]
 		note(removed)
 	}
 	return stripped, err
+}
+
+// noteDiscarded names the values that are lost with the annotations that hold them.
+func (c *conversion) noteDiscarded(ctx context.Context, name string, items []offline.Item) error {
+	for i := range items {
+		if items[i].After == nil {
+			continue
+		}
+		lost, err := c.converter.Discarded(ctx, &items[i])
+		if err != nil {
+			return err
+		}
+		if len(lost) > 0 {
+			c.notes = append(c.notes, fmt.Sprintf("%s: %sdiscarded, since %s cannot express them: %s", name, items[i].At, c.o.Goal().Version, offline.Few(lost)))
+		}
+	}
+	return nil
 }
 
 // write writes the results, or what changes.

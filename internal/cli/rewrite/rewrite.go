@@ -22,8 +22,9 @@ func New(p *voice.Program) *cobra.Command {
 order, quoting and other documents stay byte for byte. It converts objects of the kinds that have the version, and leaves
 all others alone. It prints each document and what changes there, by path.
 
-A file is left as it is, and named, if values would have to be kept in annotations (unless --keep or --discard), or if it is
-a template or an anchor is in the way; the exit code is 1 then. Rules with errors change no file. --diff and --check write
+A file is left as it is, and named, if values would have to be kept in annotations (unless --keep, or --discard, which names
+them), or if it is a template or an anchor is in the way; the exit code is 1 then. Another notation of a value, as 1m30s for
+90s, is not kept. Rules with errors change no file. --diff and --check write
 nothing; with --check the exit code is 1 if there is something to convert. Without any object of these kinds it says which
 kinds there are instead, and the exit code is 0; without any file to read it is 2.
 
@@ -67,7 +68,7 @@ func run(ctx context.Context, p *voice.Program, o *rewriteOptions) error {
 		return voice.Hint(fmt.Errorf("no file is changed by rules with %s", voice.CountBySeverity(wrong)), "fix them, or see what they would do with --diff")
 	}
 	c := &rewriting{p: p, o: o, goal: o.Goal(), bar: voice.NewProgress(p.Stderr, "rewrite")}
-	c.goal.Others, c.goal.Discard = true, o.discard
+	c.goal.Others, c.goal.Discard = true, !o.keep
 	if c.converter, err = offline.New(p, set); err != nil {
 		return err
 	}

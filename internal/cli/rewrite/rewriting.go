@@ -161,14 +161,14 @@ func (c *rewriting) documents(ctx context.Context, name string, file *yamledit.F
 // objects that are converted.
 func (c *rewriting) document(ctx context.Context, name string, text []byte) (after []byte, line string, objects int, err error) {
 	after, items, err := c.converter.Document(ctx, text, c.goal)
-	var from, kept []string
+	var from, lost []string
 	inList := false
 	for i := range items {
 		item := &items[i]
 		c.found = c.found || c.converter.Has(c.goal, item.Type)
 		if item.After != nil {
-			places, _ := item.Kept()
-			from, kept = append(from, item.Type.Version), append(kept, places...)
+			places, lostErr := c.converter.Discarded(ctx, item)
+			from, lost, err = append(from, item.Type.Version), append(lost, places...), errors.Join(err, lostErr)
 			inList = item.At != ""
 		}
 	}
@@ -190,9 +190,11 @@ func (c *rewriting) document(ctx context.Context, name string, text []byte) (aft
 	case len(offline.LeftOut(items)) > 0:
 		return nil, "", 0, fmt.Errorf("%s: not converted, since it leaves out fields whose defaults mean something else at %s (%s): write them out with --defaults write, "+
 			"or if it is a patch, convert it with --defaults ignore", object, c.goal.Version, offline.Few(offline.LeftOut(items)))
-	case len(kept) > 0 && !c.o.keep && !c.o.discard:
+	case len(lost) > 0 && !c.o.keep && !c.o.discard:
 		return nil, "", 0, fmt.Errorf("%s: not converted, since %s cannot express these values (%s): --keep writes them into annotations, --discard leaves them out",
-			object, c.goal.Version, offline.Few(kept))
+			object, c.goal.Version, offline.Few(lost))
+	case len(lost) > 0 && c.o.discard:
+		c.say("%s: %s: discarded, since %s cannot express them: %s", name, object, c.goal.Version, offline.Few(lost))
 	}
 	line = object + ": " + offline.Few(from) + " -> " + c.goal.Version
 	if inList {

@@ -60,8 +60,9 @@ func run(ctx context.Context, p *voice.Program, cmd *cobra.Command) error {
 	if err = errors.Join(err, loaded.ForServe()); err != nil {
 		return voice.Usage(err, "")
 	}
-	signaled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signaled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	signal.Ignore(syscall.SIGHUP) // files are read every few seconds anyway
 	ctx, drain := context.WithCancel(ctx)
 	defer drain()
 	context.AfterFunc(signaled, func() {

@@ -1,6 +1,7 @@
 package ruleset
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -72,7 +73,7 @@ func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, er
 	s.Files, s.Foreign = FilesOfRules(ruleFiles)
 	s.CRDFiles = crdFiles
 	var crdProblems []finding.Finding
-	s.CRDs, crdProblems = ParseCRDs(ctx, crdFiles)
+	s.CRDs, crdProblems = ParseCRDs(ctx, crdFiles, c.meant(s.Files)...)
 	set, loaded := rules.Load(ctx, s.sources(), s.CRDs, rules.Options{
 		Go: c.Functions, Incomplete: len(crdProblems)+len(passed) > 0,
 	})
@@ -230,10 +231,27 @@ func MayBeRules(document []byte) bool {
 }
 
 // ParseCRDs returns the CRDs of all files, and findings about them. When ctx ends, it soon returns
-// what it has.
-//
+// what it has. With names, it leaves out files in folders that do not mention any of these CRDs,
+// unless one of them is in no other file: the others cost no time, and their mistakes do not count.
+func ParseCRDs(ctx context.Context, files []File, names ...string) ([]*crdschema.CRD, []finding.Finding) {
+	meant := slices.DeleteFunc(slices.Clone(files), func(f File) bool {
+		return f.InFolder && len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
+			plural, group, _ := strings.Cut(name, ".")
+			return bytes.Contains(f.Text, []byte(plural)) && bytes.Contains(f.Text, []byte(group))
+		})
+	})
+	crds, findings := parseCRDs(ctx, meant)
+	missing := func(name string) bool {
+		return !slices.ContainsFunc(crds, func(crd *crdschema.CRD) bool { return crd.Name == name })
+	}
+	if len(meant) < len(files) && slices.ContainsFunc(names, missing) {
+		return parseCRDs(ctx, files)
+	}
+	return crds, findings
+}
+
 //nolint:contextcheck,nolintlint // the function in crdschema that takes a context does not use it; contextcheck reads this itself
-func ParseCRDs(ctx context.Context, files []File) ([]*crdschema.CRD, []finding.Finding) {
+func parseCRDs(ctx context.Context, files []File) ([]*crdschema.CRD, []finding.Finding) {
 	var crds []*crdschema.CRD
 	findings := make([]finding.Finding, 0, len(files))
 	for _, f := range files {
@@ -245,4 +263,19 @@ func ParseCRDs(ctx context.Context, files []File) ([]*crdschema.CRD, []finding.F
 		findings = append(findings, check.ReadError(err)...)
 	}
 	return crds, findings
+}
+
+// meant returns the names of the CRDs that rules are for, none if that is not known: converters in
+// Go may be for any.
+func (c Compiled) meant(files []File) (names []string) {
+	if len(c.Kinds) > 0 {
+		return nil
+	}
+	for _, f := range files {
+		parsed, _ := syntax.Parse(f.Name, f.Text)
+		for _, conversion := range parsed.Conversions {
+			names = append(names, conversion.Name)
+		}
+	}
+	return names
 }

@@ -31,7 +31,7 @@ func (w *walker) lost(v visit) {
 	if n := leaves(v.src.Node); n > 1 {
 		shown += fmt.Sprintf(" (%d leaves below)", n)
 	}
-	keep := fmt.Sprintf("{%s: %s} keeps them in annotations", w.src.Key(), syntax.Quoted(place))
+	keep := fmt.Sprintf("{%s: %s} keeps what is there in annotations", w.src.Key(), syntax.Quoted(place))
 	switch last := lastOf(v.path); {
 	case last.Kind == syntax.Elements:
 		w.say("other-elements", keep, "elements of %s that no rule picks: no place in %s: %s",
@@ -40,7 +40,8 @@ func (w *walker) lost(v visit) {
 		w.say("other-entries", keep, "entries of %s that no rule names: no place in %s: %s",
 			v.binding.Text(w.src, v.path[:len(v.path)-1]), target, remedies)
 	case v.blocked != nil:
-		w.say("place-is-taken", "", "%s: it is not copied, since %s gives the field of that name in %s another value: %s", shown, v.blocked, target, remedies)
+		w.say("place-is-taken", keep, "%s: it is not copied, since %s gives the field of that name in %s another value: add a rule or `drop: reason`",
+			shown, v.blocked, target)
 	default:
 		w.say("unmapped-field", w.suggest(v), "%s: no such field in %s: %s", shown, target, remedies)
 		w.about(shown)
@@ -153,9 +154,9 @@ func (w *walker) misfit(v visit) {
 		code = "values-do-not-fit"
 	}
 	if v.via == nil {
-		w.say(code, hint, "%s, or `unmapped: Preserve`", problem)
+		w.say(code, hint, "%s", problem)
 	} else {
-		w.checker.say(posOf(v.via, w.src), code, hint, "%s: %s, or `unmapped: Preserve`", v.via, problem)
+		w.checker.say(posOf(v.via, w.src), code, hint, "%s: %s", v.via, problem)
 	}
 	w.about(v.binding.Text(w.src, v.path))
 }

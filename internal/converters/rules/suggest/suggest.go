@@ -34,8 +34,8 @@ func Conversion(ctx context.Context, crd *crdschema.CRD, hubName string) ([]byte
 	d := draft{crd: crd, hub: hub, guesses: map[string][]guess{}}
 	for _, v := range crd.Versions {
 		if v != hub {
-			guesses, objects := match(v.Name, hub.Name, v.Root, hub.Root)
-			d.guesses[v.Name] = merged(d.share(guesses, objects))
+			guesses, objects := match([2]string{v.Name, hub.Name}, v.Root, hub.Root)
+			d.guesses[v.Name] = d.share(guesses, objects)
 		}
 	}
 	env, err := transform.NewEnv(nil)
@@ -75,12 +75,17 @@ func (d *draft) line(format string, args ...any) { fmt.Fprintf(d, format+"\n", a
 // write returns the file, with what is open in some directions.
 func (d *draft) write(open []check.Direction) []byte {
 	d.Reset()
-	d.line("# yaml-language-server: $schema=%s", schemaURL)
-	d.line("# Written by webhookd suggest from the schemas of %s.", d.crd.Name)
-	d.line("# Fields that the versions have in common are copied without a rule. Read each rule: it is a guess,")
-	d.line("# with its reason. The sure ones are rules, the others are comments: remove the # before those that")
-	d.line("# are right.")
-	d.line("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:\n  hub: %s", syntax.APIVersion, syntax.Kind, d.crd.Name, d.hub.Name)
+	d.line(`# yaml-language-server: $schema=%s
+# Written by webhookd suggest from the schemas of %s.
+# Fields that the versions have in common are copied without a rule. Read each rule: it is a guess,
+# with its reason. The sure ones are rules, the others are comments: remove the # before those that
+# are right.
+apiVersion: %s
+kind: %s
+metadata:
+  name: %[2]s
+spec:
+  hub: %[5]s`, schemaURL, d.crd.Name, syntax.APIVersion, syntax.Kind, d.hub.Name)
 	if len(d.sets) > 0 {
 		d.line("  ruleSets:")
 	}
@@ -106,14 +111,15 @@ func (d *draft) version(name string, open []check.Direction) {
 	d.line("  - name: %s", name)
 	var keep []string
 	for _, o := range open {
+		if o.From != name && o.To != name {
+			continue
+		}
 		for _, a := range o.Open() {
-			switch key := map[string]string{name: "spoke", d.hub.Name: "hub"}[o.From]; {
-			case o.From != name && o.To != name:
-			case a.To != "" || a.Kind == check.Unknown:
-				keep = append(keep, "#   values of "+a.Path+" in "+o.From+" that "+o.To+" does not take: write a rule that converts them")
-			default:
-				keep = append(keep, "#- {"+key+": "+syntax.Quoted(a.Path)+"}")
+			rule := "#- {" + map[string]string{name: "spoke", d.hub.Name: "hub"}[o.From] + ": " + syntax.Quoted(a.Path) + "}"
+			if a.To != "" || a.Kind == check.Unknown {
+				rule = "#   values of " + a.Path + " in " + o.From + " that " + o.To + " does not take: write a rule that converts them"
 			}
+			keep = append(keep, rule)
 		}
 	}
 	if len(d.guesses[name])+len(keep) == 0 {
@@ -124,9 +130,7 @@ func (d *draft) version(name string, open []check.Direction) {
 	d.rules(d.guesses[name])
 	if len(keep) > 0 {
 		d.line("    # Open: webhookd check reports these. Write a rule for each, or remove the # to keep it in annotations.")
-	}
-	for _, line := range keep {
-		d.line("    %s", line)
+		d.line("    %s", strings.Join(keep, "\n    "))
 	}
 }
 
@@ -142,32 +146,28 @@ func (d *draft) rules(guesses []guess) {
 			d.line("    # %s.", why)
 			reason = why
 		}
-		d.line("    %s- %s", mark, strings.ReplaceAll(g.rule(), "\n", "\n    "+mark+"  "))
+		d.line("    %s- %s", mark, g.rule())
 	}
 }
 
 // rule writes the rule of a guess in YAML.
 func (g guess) rule() string {
-	var parts []string
+	var keys []string
 	for side, key := range []string{"spoke", "hub"} {
-		var paths []string
+		var parts []string // of a template
 		for _, path := range g.ends[side] {
-			paths = append(paths, syntax.Quoted(path))
-			if len(g.ends[side]) > 1 && g.keys != "" { // a part of a template
-				paths[len(paths)-1] = path[strings.LastIndexByte(path, '.')+1:] + ": " + syntax.Quoted(path)
-			}
+			parts = append(parts, path[strings.LastIndexByte(path, '.')+1:]+": "+syntax.Quoted(path))
 		}
-		switch {
-		case len(paths) == 1:
-			parts = append(parts, key+": "+paths[0])
-		case len(paths) > 1 && g.keys != "":
-			parts = append(parts, key+": {"+strings.Join(paths, ", ")+"}")
-		case len(paths) > 1:
-			return key + ":\n- " + strings.Join(paths, "\n- ")
+		switch len(parts) {
+		case 0:
+		case 1:
+			keys = append(keys, key+": "+syntax.Quoted(g.ends[side][0]))
+		default:
+			keys = append(keys, key+": {"+strings.Join(parts, ", ")+"}")
 		}
 	}
 	if g.keys != "" {
-		parts = append(parts, g.keys)
+		keys = append(keys, g.keys)
 	}
-	return "{" + strings.Join(parts, ", ") + "}"
+	return "{" + strings.Join(keys, ", ") + "}"
 }

@@ -153,7 +153,7 @@ func TestBombsOfUsualSizeConvert(t *testing.T) {
 		`self.findAll("a", 2).size()`: `2`, `self.indexOf("aa")`: `0`, `self.indexOf("aa", 2)`: `2`, `self.lastIndexOf("aa")`: `3`, `self.charAt(1)`: `"a"`,
 		`self.split("").join(object.spec.s)`: `"a-a-a-a-a"`, `self.split("").join()`: `"aaaaa"`, `self.split("").distinct()`: `["a"]`, `matches(self, "^a+$")`: `true`,
 		`"%s: %d".format([self, size(self)])`: `"aaaaa: 5"`, `"%.2f".format([1.5])`: `"1.50"`, `sets.contains([1, 2], [2])`: `true`, `[[1], [[2]]].flatten()`: `[1,[2]]`,
-		`[[1], [[2]]].flatten(2)`: `[1,2]`, `lists.range(3)`: `[0,1,2]`, `sets.intersects(["a"], self.split(""))`: `true`, `[1, 2].indexOf(2)`: `1`,
+		`[[1], [[2]]].flatten(2)`: `[1,2]`, `int(math.round(double(size(self)) / 2.0))`: `3`, `math.greatest(1, size(self))`: `5`, `lists.range(3)`: `[0,1,2]`, `sets.intersects(["a"], self.split(""))`: `true`, `[1, 2].indexOf(2)`: `1`,
 		`sets.equivalent(["a"], self.split(""))`: `true`, `"a,b".split(",").map(x, x.replace("b", self).replace("a", x)).join("+").matches("^a.a+$")`: `false`,
 	} {
 		compiled := mustCompile(t, env, s, "{spoke: .spec.s, hub: .spec.b, toSpoke: '\"\"', toHub: '"+text+"'}")

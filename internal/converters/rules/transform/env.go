@@ -117,7 +117,7 @@ func NewEnv(funcs map[string]GoFunc) (*Env, error) {
 
 // celOptions are those of Kubernetes 1.37 (k8s.io/apiserver/pkg/cel/environment), with these
 // differences: maps and lists may hold values of different types, as the named values of a rule do;
-// there is no authorizer; names may be quoted with backticks.
+// there is no authorizer; names may be quoted with backticks; and there is the math of cel-go.
 func celOptions() []cel.EnvOption {
 	return append([]cel.EnvOption{
 		cel.EagerlyValidateDeclarations(true),
@@ -132,6 +132,7 @@ func celOptions() []cel.EnvOption {
 		ext.Sets(),
 		ext.Lists(ext.ListsVersion(3)),
 		ext.TwoVarComprehensions(),
+		ext.Math(ext.MathVersion(2)),
 		library.URLs(),
 		library.Regex(),
 		library.Lists(library.ListsVersion(1)),
