@@ -62,17 +62,16 @@ func run(ctx context.Context, p *voice.Program, cmd *cobra.Command) error {
 	}
 	signaled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	signal.Ignore(syscall.SIGHUP) // files are read every few seconds anyway
 	ctx, drain := context.WithCancel(ctx)
 	defer drain()
 	context.AfterFunc(signaled, func() {
 		stop() // a second signal ends the process, from the beginning of the drain on
 		drain()
 	})
-	// When the reader of the log goes away, SIGPIPE must not end the server.
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
-	defer signal.Stop(broken)
+	// Nothing has to be read again for SIGHUP, and the log may lose its reader.
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGHUP, syscall.SIGPIPE)
+	defer signal.Stop(ignored)
 
 	out := serve.NewLogWriter(p.Stderr)
 	defer out.Close()
