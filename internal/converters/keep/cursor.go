@@ -42,6 +42,10 @@ type cursor struct {
 	unitPlace *Place // that place, at depth unitAt
 	unitAt    int
 	unitScope scope // of it
+	// outer is a unit with an expression around an element without keys, which is no input of what
+	// is in the element.
+	outer      *Unit
+	outerScope scope
 }
 
 // A scope is where paths of units start: the whole object, an element, or the object that a rule
@@ -177,7 +181,7 @@ func (c cursor) into(p *Place, depth int) cursor {
 		thereBy: c.thereBy, thereAt: c.thereAt,
 		place: p, level: c.level + 1, around: c.around, scope: c.scope, opaque: c.opaque, computed: c.computed || c.place != nil && c.place.Computed,
 		conditional: c.conditional || p != nil && p.Conditional, inStatus: c.inStatus,
-		unit: c.unit, unitPlace: c.unitPlace, unitAt: c.unitAt, unitScope: c.unitScope,
+		unit: c.unit, unitPlace: c.unitPlace, unitAt: c.unitAt, unitScope: c.unitScope, outer: c.outer, outerScope: c.outerScope,
 	}
 	if p != nil && p.Unit != nil {
 		next.unit, next.unitPlace, next.unitAt, next.unitScope, next.computed = p.Unit, p, depth, c.scope, false
@@ -212,6 +216,9 @@ func (c cursor) scoped(depth int, own *jsondoc.Node) cursor {
 func (c cursor) alone() cursor {
 	c.scope.depth, c.around, c.unitAt, c.thereAt = 0, 0, 0, 0
 	if c.unitPlace != c.place {
+		if c.unit != nil && c.unit.Computed {
+			c.outer, c.outerScope = c.unit, c.unitScope
+		}
 		c.unit, c.unitPlace = nil, nil
 	}
 	return c

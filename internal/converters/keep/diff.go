@@ -286,15 +286,19 @@ var errMany = errors.New("more entries than annotations")
 // claim returns the unit of the place, and its scope in the version that is converted from: in the
 // object itself, or in that of the other version.
 func (c cursor) claim(there bool) claim {
+	unit, in := c.unit, c.unitScope
+	if unit == nil {
+		unit, in = c.outer, c.outerScope
+	}
 	switch {
-	case c.unit == nil && c.opaque:
+	case unit == nil && c.opaque:
 		return claim{unit: "opaque"}
-	case c.unit == nil:
+	case unit == nil:
 		return claim{}
 	case there:
-		return claim{c.unit.id, c.unitScope.there}
+		return claim{unit.id, in.there}
 	}
-	return claim{c.unit.id, c.unitScope.own}
+	return claim{unit.id, in.own}
 }
 
 // goesInto reports whether the parts of a value have paths that are not too long.

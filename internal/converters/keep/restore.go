@@ -158,7 +158,7 @@ func (r *restorer) judge(b *branch, n *jsondoc.Node, c cursor) {
 	if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid {
 		b.entry.of = c.claim(true)
 		b.unshown = b.entry.kind == isValue && r.isUnshown(n, c, b.entry)
-		inside := c.computed || c.unit != nil && c.unit.Computed && c.unitAt < len(r.path)
+		inside := c.computed || c.outer != nil || c.unit != nil && c.unit.Computed && c.unitAt < len(r.path)
 		if inside && !c.unknown() { // no converter makes what no schema knows
 			r.done.inside = append(r.done.inside, b.entry)
 		}

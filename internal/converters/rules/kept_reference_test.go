@@ -27,7 +27,14 @@ func TestKeptValuesAsDocumented(t *testing.T) {
   toHub: 'self == "OnDelete" ? {"type": self} : {"type": "RollingUpdate", "policy": self}'
   toSpoke: 'self.?type.orValue("") == "OnDelete" ? "OnDelete" : self.?policy.orValue("ReCreate")'
 - {spoke: .spec.m, hub: .spec.r.m}`)
+	either := two("{spec: {names: [string], checks: [{name: string}]}}", "{spec: {checks: [{name: string}]}}", `
+- {spoke: .spec.names, hub: .spec.checks, whenToHub: has(object.spec.names), toHub: 'self.map(n, {"name": n})', whenToSpoke: "false", toSpoke: "self.map(c, c.name)"}
+- {spoke: .spec.checks, hub: .spec.checks, whenToHub: "!has(object.spec.names)", whenToSpoke: "true"}`)
 	rows{
+		"what is kept in an element that an expression makes hides no edit": {world: either, steps: []step{
+			storedAt("v1"), create("v1beta1", `{spec: {names: [a], checks: [{name: b}]}}`), annotated(map[string]string{"conversion.webhookd.io/v1beta1.spec.names": ""}),
+			shows("v1beta1", `{spec: {checks: [{name: a}]}}`),
+		}},
 		"what a rule computes in an object is absent though something else of it comes": {world: made, steps: []step{
 			create("v1", `{spec: {type: RollingUpdate}}`), edit("v1beta1", `{spec: {type: ReCreate, m: "1"}}`),
 			shows("v1", `{spec: {type: RollingUpdate, r: {m: "1"}}}`),
