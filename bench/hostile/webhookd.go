@@ -26,11 +26,8 @@ func newWebhookd() (http.Handler, error) {
 	})
 	limits := server.DefaultLimits()
 	limits.MaxBodyBytes, limits.InFlightBytes = hostile.MaxBody, 1<<30
-	s, err := server.New(server.Options{
+	s := server.New(server.Options{
 		Webhook: review.NewHandler(reviewer), Listen: "127.0.0.1:0", TLS: &tls.Config{MinVersion: tls.VersionTLS13}, Limits: limits,
 	})
-	if err != nil {
-		return nil, err
-	}
 	return s.Handler(), nil
 }

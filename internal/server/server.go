@@ -77,15 +77,15 @@ func New(opts Options) *Server {
 	return s
 }
 
-// checks returns the server's own checks, then those of the options.
+// checks returns the server's own check, then those of the options.
 func (s *Server) checks() []Check {
-	checks := []Check{{Name: "draining", Check: func(context.Context) error {
+	draining := Check{Name: "draining", Check: func(context.Context) error {
 		if s.draining.Load() {
 			return errDraining
 		}
 		return nil
-	}}}
-	return append(checks, s.opts.Checks...)
+	}}
+	return append([]Check{draining}, s.opts.Checks...)
 }
 
 // Handler returns the handler of the webhook listener.

@@ -67,12 +67,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	srv, err := server.New(server.Options{
+	srv := server.New(server.Options{
 		Webhook: handler, Listen: *listen, TLS: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
 	})
-	if err != nil {
-		return err
-	}
 	return srv.Run(ctx)
 }
 
