@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 
 	"github.com/crdconvert/webhookd/contrib/controllerruntime"
@@ -61,11 +60,11 @@ func BenchmarkReview(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, objects := range []int{1, 50} {
-		all := make([][]byte, 0, objects)
+		all := make([]string, 0, objects)
 		for i := range objects {
-			all = append(all, []byte(cronJob(i)))
+			all = append(all, cronJob(i))
 		}
-		review := reviewclient.Request("v1", "r1", cronjob.Group+"/v1", all...)
+		review := reviewOf("v1", "v1", all...)
 		for _, peer := range []struct {
 			name    string
 			handler http.Handler
@@ -78,7 +77,7 @@ func BenchmarkReview(b *testing.B) {
 				b.ReportAllocs()
 				before := cpuTime(b)
 				for b.Loop() {
-					req := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/convert", bytes.NewReader(review))
+					req := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/convert", strings.NewReader(review))
 					req.Header.Set("Content-Type", "application/json")
 					w := httptest.NewRecorder()
 					peer.handler.ServeHTTP(w, req)

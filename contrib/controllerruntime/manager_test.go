@@ -1,17 +1,16 @@
 package controllerruntime_test
 
 import (
-	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
@@ -79,19 +78,31 @@ func TestManager(t *testing.T) {
 	}
 	const daily = `{"apiVersion":"batch.tutorial.example.com/v1","kind":"CronJob","metadata":{"name":"a","uid":"u"},"spec":{"schedule":"@daily"}}`
 	url := "https://127.0.0.1:" + strconv.Itoa(port) + "/convert"
-	convert := func(version, to string, object []byte) []byte {
-		text, err := reviewclient.Post(t.Context(), certificate.Client(), url, reviewclient.Request(version, "r1", cronjob.Group+"/"+to, object))
+	convert := func(version, to, object string) string {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(reviewOf(version, to, object)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var answer apiextensionsv1.ConversionReview
-		if err := json.Unmarshal(text, &answer); err != nil || len(answer.Response.ConvertedObjects) != 1 {
-			t.Fatalf("%v: %s", err, text)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := certificate.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return answer.Response.ConvertedObjects[0].Raw
+		defer res.Body.Close()
+		var answer apiextensionsv1.ConversionReview
+		if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || len(answer.Response.ConvertedObjects) != 1 {
+			t.Fatalf("%s: %v: %+v", res.Status, err, answer.Response)
+		}
+		return string(answer.Response.ConvertedObjects[0].Raw)
 	}
-	back := convert("v1beta1", "v1", convert("v1", "v2", []byte(daily)))
-	if !bytes.Contains(back, []byte(`"schedule":"@daily"`)) {
+	back := convert("v1beta1", "v1", convert("v1", "v2", daily))
+	if !strings.Contains(back, `"schedule":"@daily"`) {
 		t.Errorf("%s, want @daily, as webhookd keeps it", back)
 	}
+}
+
+// reviewOf returns a ConversionReview.
+func reviewOf(version, to string, objects ...string) string {
+	return `{"apiVersion":"apiextensions.k8s.io/` + version + `","kind":"ConversionReview","request":{"uid":"r1",` +
+		`"desiredAPIVersion":"` + cronjob.Group + "/" + to + `","objects":[` + strings.Join(objects, ",") + `]}}`
 }

@@ -55,7 +55,7 @@ func (c *ReportContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// ReportFrom returns the Report of a context, or one that nobody reads.
+// ReportFrom returns the Report of a context, a new one if it has none.
 func ReportFrom(ctx context.Context) *Report {
 	if r, _ := ctx.Value(reportKey{}).(*Report); r != nil {
 		return r

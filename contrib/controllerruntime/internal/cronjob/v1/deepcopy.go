@@ -8,9 +8,9 @@ import (
 
 // DeepCopy returns a copy that shares nothing.
 func (c *CronJob) DeepCopy() *CronJob {
-	out := *c
-	c.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
-	out.Spec.JobSettings, out.Status = c.Spec.JobSettings.Copied(), c.Status.Copied()
+	out, meta, settings := *c, &c.ObjectMeta, c.Spec.JobSettings
+	meta.DeepCopyInto(&out.ObjectMeta)
+	out.Spec.JobSettings, out.Status = settings.Copied(), c.Status.Copied()
 	return &out
 }
 

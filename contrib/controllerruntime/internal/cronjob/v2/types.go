@@ -48,9 +48,9 @@ type CronJob struct {
 
 // DeepCopy returns a copy that shares nothing.
 func (c *CronJob) DeepCopy() *CronJob {
-	out := *c
-	c.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
-	out.Spec.JobSettings, out.Status = c.Spec.JobSettings.Copied(), c.Status.Copied()
+	out, meta, settings := *c, &c.ObjectMeta, c.Spec.JobSettings
+	meta.DeepCopyInto(&out.ObjectMeta)
+	out.Spec.JobSettings, out.Status = settings.Copied(), c.Status.Copied()
 	for _, field := range out.Spec.Schedule.fields() {
 		*field = v1.CopyOf(*field)
 	}
