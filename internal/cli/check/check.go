@@ -32,7 +32,8 @@ RULES are files, folders, or - for stdin. A folder includes all .yaml, .yml and 
 folders whose names begin with a dot. Files without a Conversion are skipped. Without --crds the CRDs are those in the
 folders.
 
-With --against it also reports what happens to values that the rules of OLD have kept in annotations. A table says which
+With --against it also reports what happens to values that the rules of OLD have kept in annotations, and which versions of
+the CRD break the clients that they had. A table says which
 fields are converted differently, and what that means for users: with -o markdown for a pull request.
 
 With --live it also reads every object of the kinds from a cluster, converts it to every other served version and back as

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 )
@@ -37,7 +38,10 @@ func (c *Converter) Discarded(ctx context.Context, item *Item) ([]string, error)
 	if onlyRestated(was, is, "", restated) {
 		return nil, nil
 	}
-	return slices.DeleteFunc(kept, func(place string) bool { return restated[place[len(item.Type.Version)+1:]] }), nil
+	return slices.DeleteFunc(kept, func(place string) bool {
+		_, path, _ := strings.Cut(place, " ") // behind the version
+		return restated[path]
+	}), nil
 }
 
 // onlyRestated reports whether two values are the same but for notation. It adds the paths of those

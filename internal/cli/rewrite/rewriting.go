@@ -167,9 +167,12 @@ func (c *rewriting) document(ctx context.Context, name string, text []byte) (aft
 		item := &items[i]
 		c.found = c.found || c.converter.Has(c.goal, item.Type)
 		if item.After != nil {
-			places, lostErr := c.converter.Discarded(ctx, item)
-			from, lost, err = append(from, item.Type.Version), append(lost, places...), errors.Join(err, lostErr)
-			inList = item.At != ""
+			from, inList = append(from, item.Type.Version), item.At != ""
+			if err == nil && !c.o.keep {
+				var places []string
+				places, err = c.converter.Discarded(ctx, item)
+				lost = append(lost, places...)
+			}
 		}
 	}
 	if err == nil && c.o.Verbose {
@@ -190,10 +193,10 @@ func (c *rewriting) document(ctx context.Context, name string, text []byte) (aft
 	case len(offline.LeftOut(items)) > 0:
 		return nil, "", 0, fmt.Errorf("%s: not converted, since it leaves out fields whose defaults mean something else at %s (%s): write them out with --defaults write, "+
 			"or if it is a patch, convert it with --defaults ignore", object, c.goal.Version, offline.Few(offline.LeftOut(items)))
-	case len(lost) > 0 && !c.o.keep && !c.o.discard:
+	case len(lost) > 0 && !c.o.discard:
 		return nil, "", 0, fmt.Errorf("%s: not converted, since %s cannot express these values (%s): --keep writes them into annotations, --discard leaves them out",
 			object, c.goal.Version, offline.Few(lost))
-	case len(lost) > 0 && c.o.discard:
+	case len(lost) > 0:
 		c.say("%s: %s: discarded, since %s cannot express them: %s", name, object, c.goal.Version, offline.Few(lost))
 	}
 	line = object + ": " + offline.Few(from) + " -> " + c.goal.Version

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,11 +10,13 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // Against returns notes about kept values in annotations, written under old rules, that new rules
-// treat differently, for each pair of versions. It skips values that return as before, and
-// Conversions that cannot be used.
+// treat differently, for each pair of versions, and warns of versions that clients knew otherwise.
+// It skips values that return as before, and Conversions that cannot be used.
 //
 // A kept value returns as long as its inputs show what they showed when it was kept: see package
 // keep. So only the places that old and new rules read are compared.
@@ -26,6 +29,7 @@ func Against(old, now *binding.Set) []finding.Finding {
 		case c.now != nil:
 			c.compare()
 			c.transition()
+			c.broken()
 		case len(now.Findings) == 0:
 			c.say(k.Conversion.NamePos, "kept-no-rules", "",
 				"there are no rules for %s any more: kept values stay in annotations, where nothing reads them", k.CRD.Name)
@@ -126,6 +130,60 @@ func (c *comparison) transition() {
 		c.say(c.now.Conversion.NamePos, "transitional", "if replicas restart to get rules, keep it for one rollout, with a transitional rule for each of its places",
 			"%s of the old rules is gone: while some replicas have it, writes may delete what it converts", r)
 	}
+}
+
+// broken warns of served versions whose schema takes from clients what they could write: that is a
+// change for a new version.
+func (c *comparison) broken() {
+	for _, was := range c.old.CRD.Versions {
+		is := c.now.CRD.Version(was.Name)
+		if is == nil || !was.Served || !is.Served {
+			continue
+		}
+		found := map[string][]string{}
+		brokenBelow(found, "", was.Root, is.Root)
+		for _, what := range slices.Sorted(maps.Keys(found)) {
+			c.say(versionPos(c.now.Conversion, was.Name), "version-broken", "leave "+was.Name+" as it was, and change a new version",
+				"%s breaks its clients: %s: %s", was.Name, what, finding.Few(found[what], maxMembers))
+			c.notes[len(c.notes)-1].Severity = finding.Warning
+		}
+	}
+}
+
+// brokenBelow adds the places where a schema takes less than it did, or means something else, by
+// what has changed.
+func brokenBelow(found map[string][]string, path string, was, is *crdschema.Node) {
+	add := func(what, path string) { found[what] = append(found[what], path) }
+	taken := func(value string) bool { return transform.Admits(is, []byte(value)) }
+	before, had := was.Default()
+	now, has := is.Default()
+	switch {
+	case was == nil || is.Kind() == crdschema.Any:
+		return
+	case was.Kind() != is.Kind():
+		add("other types", path)
+		return
+	case len(is.Enum()) > 0 && (len(was.Enum()) == 0 || slices.ContainsFunc(was.Enum(), func(v string) bool { return !taken(v) })):
+		add("fewer values", path)
+	}
+	if had != has || before != now {
+		add("other defaults", path)
+	}
+	for _, name := range is.Required() {
+		if !was.IsRequired(name) {
+			add("newly required", path+"."+name)
+		}
+	}
+	for _, name := range was.Properties() {
+		switch p := is.Property(name); {
+		case p != nil:
+			brokenBelow(found, path+"."+name, was.Property(name), p)
+		case !is.PreservesUnknown():
+			add("fields that are gone", path+"."+name)
+		}
+	}
+	brokenBelow(found, path+"[]", was.Items(), is.Items())
+	brokenBelow(found, path+"{}", was.Values(), is.Values())
 }
 
 // versionPos returns where a file names a version.
