@@ -88,7 +88,7 @@ func (m *elementMatch) anywhere(was, now []stamp) {
 }
 
 // between matches edited elements at their places between two matches that have as many elements
-// between them as there were.
+// between them as there were. If there are more, the others may be behind them or before them.
 func (m *elementMatch) between(l *listEntry, inOrder [][2]int, length int, like func(k, i int) bool) {
 	first, was, now := 0, -1, -1
 	for _, pair := range append(inOrder, [2]int{len(l.elements), length}) {
@@ -97,9 +97,11 @@ func (m *elementMatch) between(l *listEntry, inOrder [][2]int, length int, like 
 			end = l.elements[pair[0]].index
 		}
 		for k := first; k < pair[0]; k++ {
-			i := now + l.elements[k].index - was
-			if m.at[k] < 0 && end-was == pair[1]-now && i < length && m.from[i] < 0 && like(k, i) {
-				m.join(k, i)
+			grown, place := pair[1]-now-(end-was), now+l.elements[k].index-was
+			for _, i := range [2]int{place, place + grown} {
+				if grown >= 0 && m.at[k] < 0 && i < length && m.from[i] < 0 && like(k, i) {
+					m.join(k, i)
+				}
 			}
 		}
 		first, was, now = pair[0]+1, end, pair[1]

@@ -53,8 +53,8 @@ const usualLevels = 8
 // one of the two walks at a time.
 func (w *walker) startingAt(n *jsondoc.Node) walker {
 	sub := *w
-	sub.path, sub.values = w.path[len(w.path):], append(w.values[len(w.values):], n)
-	sub.watched, sub.err = nil, nil
+	sub.path, sub.values, sub.watched, sub.err = w.path[len(w.path):], w.values[len(w.values):], nil, nil
+	sub.values = append(sub.values, n)
 	return sub
 }
 

@@ -30,7 +30,17 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 	either := two("{spec: {names: [string], checks: [{name: string}]}}", "{spec: {checks: [{name: string}]}}", `
 - {spoke: .spec.names, hub: .spec.checks, whenToHub: has(object.spec.names), toHub: 'self.map(n, {"name": n})', whenToSpoke: "false", toSpoke: "self.map(c, c.name)"}
 - {spoke: .spec.checks, hub: .spec.checks, whenToHub: "!has(object.spec.names)", whenToSpoke: "true"}`)
+	alone := two("{spec: {l: [{id: string, both: string}]}}", "{spec: {k: [{id: string, both: string, h: string}]}}",
+		"- {spoke: '.spec.l[]', hub: '.spec.k[]'}\n- {hub: '.spec.k[].h'}")
 	rows{
+		"an element is edited, and another one comes behind it": {world: alone, steps: []step{
+			create("v1", `{spec: {k: [{both: x, h: kept, id: u1}, {id: u2}]}}`), edit("v1beta1", `{spec: {l: [{both: x, id: u3}, {id: u2}, {id: u4}]}}`),
+			shows("v1", `{spec: {k: [{both: x, h: kept, id: u3}, {id: u2}, {id: u4}]}}`),
+		}},
+		"or before it": {world: alone, steps: []step{
+			create("v1", `{spec: {k: [{both: x, h: kept, id: u1}, {id: u2}]}}`), edit("v1beta1", `{spec: {l: [{id: u4}, {both: x, id: u3}, {id: u2}]}}`),
+			shows("v1", `{spec: {k: [{id: u4}, {both: x, h: kept, id: u3}, {id: u2}]}}`),
+		}},
 		"what is kept in an element that an expression makes hides no edit": {world: either, steps: []step{
 			storedAt("v1"), create("v1beta1", `{spec: {names: [a], checks: [{name: b}]}}`), annotated(map[string]string{"conversion.webhookd.io/v1beta1.spec.names": ""}),
 			shows("v1beta1", `{spec: {checks: [{name: a}]}}`),
