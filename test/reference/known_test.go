@@ -15,7 +15,8 @@ func known(subject string, want, got map[string]any) bool {
 	if cmp.Equal(unordered(want), unordered(got)) {
 		return true // the order of elements that rules pick
 	}
-	// The whole spec goes, and what was kept of it stays with a label or annotation that belongs to it.
+	// The whole spec goes, and what was kept of it stays with a label or annotation that belongs to
+	// it.
 	ofLabels := regexp.MustCompile(`^spec\.(contact|path|team)`)
 	return strings.HasSuffix(subject, "examples/labels") &&
 		!slices.ContainsFunc(differing("", want, got), func(p string) bool { return !ofLabels.MatchString(p) })
