@@ -65,7 +65,7 @@ in its namespace.`,
 		},
 	}
 	const objects = 200
-	o.add(cmd, objects, "", "random objects for each version; 0 with --live for live objects only")
+	o.add(cmd, objects, "random objects for each version; 0 with --live for live objects only")
 	flags := cmd.Flags()
 	o.with.Add(flags, "with", "compare with the webhook at this `URL` instead of rules", "with-ca-file")
 	o.place.Add(flags, "server", "`URL` of the webhook in place (default what the CRD in the cluster names)", "ca-file")

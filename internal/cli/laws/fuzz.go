@@ -39,15 +39,16 @@ webhookd check --live holds the objects of a cluster to the same laws, webhookd 
   webhookd fuzz --crds crds/ --objects 20000 --seed 7`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.plant(cmd)
-			if o.time > 0 && !cmd.Flags().Changed("objects") {
+			if o.time > 0 && !cmd.Flags().Changed("objects") && !cmd.Flags().Changed("n") {
 				o.count = 0
 			}
 			return runFuzz(cmd.Context(), p, &o)
 		},
 	}
 	const objects = 2000
-	o.add(cmd, objects, "n", "objects for each version, 0 for no limit but the time of --for")
-	_ = cmd.Flags().MarkShorthandDeprecated("objects", "write --objects, since -n is a namespace elsewhere") // the flag is there
+	o.add(cmd, objects, "objects for each version, 0 for no limit but the time of --for")
+	cmd.Flags().Uint64VarP(&o.count, "n", "n", objects, "--objects of earlier builds, since -n is a namespace elsewhere")
+	_ = cmd.Flags().MarkHidden("n") // the flag is there
 	cmd.Flags().DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")
 	return cmd
 }

@@ -25,12 +25,12 @@ type sampleFlags struct {
 	kind        string
 }
 
-// add adds the flags. The usage of --objects is the verb's own, and so is a shorthand.
-func (f *sampleFlags) add(cmd *cobra.Command, count uint64, shorthand, usage string) {
+// add adds the flags. The usage of --objects is the verb's own.
+func (f *sampleFlags) add(cmd *cobra.Command, count uint64, usage string) {
 	flags := cmd.Flags()
 	f.ruled.Add(flags)
 	voice.FilesAfter(cmd, "rules")
-	flags.Uint64VarP(&f.count, "objects", shorthand, count, "`count` of "+usage)
+	flags.Uint64Var(&f.count, "objects", count, "`count` of "+usage)
 	flags.Uint64Var(&f.seed, "seed", 0, "`seed` of all random choices (default a random one)")
 	flags.StringVar(&f.kind, "kind", "", "only this kind, as `KIND.GROUP` (default all)")
 }

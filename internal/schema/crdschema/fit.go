@@ -7,8 +7,8 @@ import (
 )
 
 // A Fit decides whether values have the types that a schema demands. It looks at no bounds and
-// patterns, and needs required fields only if it is Complete. Texts are valid JSON; when members share a name, the last one counts. It is safe for
-// concurrent use if its functions are.
+// patterns, and at required fields only if it is Complete. Texts are valid JSON; when members share
+// a name, the last one counts. It is safe for concurrent use if its functions are.
 type Fit struct {
 	// Lenient accepts what the API server removes: members that the schema lacks, or that are null.
 	Lenient bool

@@ -192,8 +192,8 @@ func (n *Node) Default() (text string, has bool) {
 	return n.fallback, n.fallback != ""
 }
 
-// DefaultSum returns sumOf for the default, which the place must have. It is made once, so all calls
-// for a node must pass the same sumOf.
+// DefaultSum returns sumOf for the default, which the place must have. It is made once, so that
+// all calls for a node must pass the same sumOf.
 func (n *Node) DefaultSum(sumOf func(n *Node, text string) uint64) uint64 {
 	n.sumOnce.Do(func() { n.defaultSum = sumOf(n, n.fallback) })
 	return n.defaultSum
