@@ -24,10 +24,10 @@ order, quoting and other documents stay byte for byte. It converts objects of th
 all others alone. It prints each document and what changes there, by path.
 
 A file is left as it is, and named, if values would have to be kept in annotations (unless --keep, or --discard, which names
-them), or if it is a template or an anchor is in the way; the exit code is 1 then. Another notation of a value, as 1m30s for
-90s, is not kept. Rules with errors change no file. --diff and --check write
-nothing; with --check the exit code is 1 if there is something to convert. Without any object of these kinds it says which
-kinds there are instead, and the exit code is 0; without any file to read it is 2.
+them), or if it is a template, it has a patch as a text, or an anchor is in the way; the exit code is 1 then. Another notation
+of a value, as 1m30s for 90s, is not kept. Rules with errors change no file. --diff and --check write nothing; with --check
+the exit code is 1 if there is something to convert. Without any object of these kinds it says which kinds there are
+instead, and the exit code is 0; without any file to read it is 2.
 
 A manifest may leave out a field whose default means something else at the other version. A file with such a field is not
 changed. --defaults write writes them out, at the version of the file, before it is converted. --defaults ignore is for

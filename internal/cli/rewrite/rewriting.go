@@ -156,7 +156,7 @@ func (c *rewriting) documents(ctx context.Context, t target, file *yamledit.File
 	for i := range file.Documents {
 		name := at(t.name, file, i, 0)
 		after, line, n, err := c.document(ctx, by, name, file.Documents[i].JSON)
-		for _, problem := range offline.Split(err) {
+		for _, problem := range append(offline.Split(err), c.inlinePatches(file.Documents[i].JSON)...) {
 			c.say("%s: %v", name, problem)
 			ok = false
 		}
@@ -212,6 +212,24 @@ func (c *rewriting) document(ctx context.Context, by way, name string, text []by
 		line += " in " + voice.Count(len(from), "item")
 	}
 	return after, line, len(from), nil
+}
+
+// inlinePatches names the patches at other versions that a document has as texts.
+func (c *rewriting) inlinePatches(document []byte) (problems []error) {
+	inline, _ := patchesIn(document)
+	for _, p := range inline {
+		file, err := yamledit.ParseYAML([]byte(p.text))
+		if err != nil {
+			continue // kustomize refuses it
+		}
+		for i := range file.Documents {
+			_, gvk, err := manifest.ParseObject(file.Documents[i].JSON)
+			if err == nil && gvk.Version != c.goal.Version && c.converter.Has(c.goal, gvk) {
+				problems = append(problems, fmt.Errorf("%s: a patch at %s in a text: move it to a file that kustomization.yaml names, or change it by hand", p.at, gvk.Version))
+			}
+		}
+	}
+	return problems
 }
 
 // hasDirectives reports whether an object has directives of a strategic merge patch.
