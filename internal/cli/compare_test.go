@@ -155,6 +155,8 @@ func TestCompareWithoutACluster(t *testing.T) {
 		}},
 		{"another webhook", []string{"--with", server.URL}, 0, []string{"Engine.example.com: convert the same, 40 objects (seed 7)\n", "both differ from the source"}},
 		{"a path that is not compared", []string{"--rules", rules, "--drop", ".spec.owner", "--drop", ".spec.note"}, 0, []string{"Engine.example.com: convert the same, 40 objects (seed 7)\n"}},
+		{"nothing listens", []string{"--rules", rules, "--server", "http://127.0.0.1:1"}, 1, []string{"webhookd: http://127.0.0.1:1, asked for objects of Engine.example.com: dial tcp "}},
+		{"nothing listens, as ours", []string{"--with", "http://127.0.0.1:1"}, 1, []string{"webhookd: http://127.0.0.1:1, asked for objects of Engine.example.com: dial tcp "}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -163,8 +165,8 @@ func TestCompareWithoutACluster(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			for _, want := range test.says {
-				if !strings.Contains(got.Stdout, want) {
-					t.Errorf("%q is not printed:\n%s", want, got.Stdout)
+				if !strings.Contains(got.Stdout+got.Stderr, want) {
+					t.Errorf("%q is not printed:\n%s%s", want, got.Stdout, got.Stderr)
 				}
 			}
 		})

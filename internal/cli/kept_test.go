@@ -128,7 +128,11 @@ items:
 			t.Errorf("%+v, want %s", got, want)
 		}
 	}
+	if got := c.run(t, "kept", file, "--version", "v8"); got.Code != 0 || got.Stderr != "webhookd: --version \"v8\": no object keeps values of this version\n" {
+		t.Errorf("without a CRD: %+v", got)
+	}
 	for args, want := range map[string]string{
+		file + " --crds " + crd + " --version v8": "webhookd: --version \"v8\": no such version, choose one of ",
 		"nothing":        `webhookd: "nothing": neither a file nor an object of a cluster, write its path or KIND/NAME` + "\n",
 		"a/b/c":          `webhookd: "a/b/c": neither a file nor an object of a cluster, write its path or KIND/NAME` + "\n",
 		"motors/x":       "webhookd: motors: no CRD of this kind in the cluster, write PLURAL.GROUP/NAME\n",

@@ -157,6 +157,9 @@ func TestMakeRunNamesAPortThatIsTaken(t *testing.T) {
 	}
 	defer taken.Close()
 	address := taken.Addr().String()
+	if got, want := runWith(t, nil, nil, "playground", "--listen", address), "webhookd: "+address+": bind: address already in use: choose another address with --listen\n"; got.Code != 1 || got.Stderr != want {
+		t.Errorf("playground: %+v", got)
+	}
 	out, err := makeRun(t, "--admin-listen=127.0.0.1:0 --listen="+address).CombinedOutput()
 	want := "\nwebhookd: " + address + ": bind: address already in use: choose another address with --listen=HOST:PORT\n" +
 		"make run: flags go into RUNFLAGS: make run RUNFLAGS='--listen=127.0.0.1:9444 "

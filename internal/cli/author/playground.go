@@ -73,7 +73,10 @@ func runPlayground(ctx context.Context, p *voice.Program, o *playgroundOptions) 
 	defer stop()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
 	if err != nil {
-		return fmt.Errorf("cannot listen: %w", err)
+		if failed, ok := errors.AsType[*net.OpError](err); ok {
+			err = failed.Err // without the address
+		}
+		return fmt.Errorf("%s: %w: choose another address with --listen", o.listen, err)
 	}
 	defer listener.Close()
 	_, port, err := net.SplitHostPort(listener.Addr().String())

@@ -93,7 +93,7 @@ func (o *checkOptions) check(flags *pflag.FlagSet) error {
 		voice.Problem(len(o.againstCRDs) > 0 && len(o.against) == 0, "CRDs of old rules, and no old rules: give their file or folder with --against"),
 		o.ruled.CheckStdin(slices.Concat(o.against, o.againstCRDs)...),
 		voice.CheckOutput(o.output, names(finding.Formats())...),
-		voice.Problem(!slices.Contains(finding.Severities(), finding.Severity(o.failOn)), "unknown severity %q: write error, warning or note", o.failOn)), "")
+		voice.Problem(!slices.Contains(finding.Severities(), finding.Severity(o.failOn)), "--fail-on %q: no such severity, write error, warning or note", o.failOn)), "")
 }
 
 func run(cmd *cobra.Command, p *voice.Program, o *checkOptions) error {

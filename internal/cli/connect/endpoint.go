@@ -82,7 +82,7 @@ func HintConnection(err error) error {
 	case is[x509.HostnameError](err):
 		return voice.Hint(err, "give a host or a Service that the certificate names; --service with --address connects elsewhere, such as to a kubectl port-forward")
 	case is[*net.DNSError](err):
-		return voice.Hint(err, "the name of a Service is known only in the cluster: give --service, with --address of a kubectl port-forward")
+		return voice.Hint(err, "the name of a Service is known only in the cluster: connect to its kubectl port-forward")
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return voice.Hint(err, "this port speaks HTTP, such as that of health and metrics: give the one on which the webhook listens")
 	case errors.Is(err, syscall.ECONNREFUSED):

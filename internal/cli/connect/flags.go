@@ -36,8 +36,11 @@ func (f *ClusterFlags) Qualified(name string) (string, error) {
 		return name, nil
 	}
 	namespace, err := f.DefaultNamespace()
-	if err != nil {
-		return "", fmt.Errorf("%q: no namespace, write NAMESPACE/NAME or give -n: %w", name, err)
+	switch {
+	case errors.Is(err, cluster.ErrNone):
+		return "", fmt.Errorf("%q: no namespace, and no kubeconfig to take one from: write NAMESPACE/NAME or give -n", name)
+	case err != nil: // which says what to do
+		return "", fmt.Errorf("%q: no namespace, since the kubeconfig gives none: %w", name, err)
 	}
 	return namespace + "/" + name, nil
 }

@@ -75,7 +75,7 @@ func run(ctx context.Context, p *voice.Program, o *convertOptions) error {
 	if o.To != "" {
 		set, loadErr := o.Ruled.Load(ctx, p)
 		if loadErr == nil {
-			c.converter, loadErr = offline.New(p, set)
+			c.converter, loadErr = offline.New(p, o.Goal().Set(set))
 		}
 		if loadErr != nil {
 			return errors.Join(err, loadErr)

@@ -115,6 +115,9 @@ func run(ctx context.Context, p *voice.Program, o *keptOptions) error {
 		}
 		all = append(all, found...)
 	}
+	if err := r.checkVersion(all); err != nil {
+		return err
+	}
 	if o.output == "json" {
 		return p.PrintJSON(map[string]any{"objects": all})
 	}

@@ -31,6 +31,21 @@ type reader struct {
 	o         *keptOptions
 	crds      []*crdwire.CRD
 	converter *offline.Converter // or nil
+	versions  []string           // of the CRDs of the objects
+}
+
+// checkVersion reports a --version of which nothing is kept: an error if no CRD of the objects has
+// it. Values of versions that are gone may still be kept.
+func (r *reader) checkVersion(all []*keptObject) error {
+	version := r.o.version
+	if version == "" || slices.ContainsFunc(all, func(x *keptObject) bool { return len(x.Kept) > 0 }) {
+		return nil
+	}
+	if len(r.versions) > 0 && !slices.Contains(r.versions, version) {
+		return voice.Usage(fmt.Errorf("--version %q: no such version, choose one of %s", version, offline.Few(r.versions)), "")
+	}
+	r.p.Note("--version %q: no object keeps values of this version", version)
+	return nil
 }
 
 // examine says what an object keeps, or each item of a list.
@@ -78,6 +93,11 @@ func (r *reader) examine(ctx context.Context, text []byte) ([]*keptObject, error
 		return nil, err
 	}
 	i := slices.IndexFunc(r.crds, func(c *crdwire.CRD) bool { return c.Spec.Group == gvk.Group && c.Spec.Names.Kind == gvk.Kind })
+	if i >= 0 {
+		for _, v := range r.crds[i].Spec.Versions {
+			r.versions = append(r.versions, v.Name)
+		}
+	}
 	for _, k := range x.Kept {
 		if n := len(x.Versions); n > 0 && x.Versions[n-1].Version == k.Version {
 			continue

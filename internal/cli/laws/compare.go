@@ -193,11 +193,7 @@ func compareWebhooks(ctx context.Context, p *voice.Program, o *compareOptions) e
 		if kind != kinds[0] {
 			fmt.Fprintln(p.Stdout)
 		}
-		found, err := c.kind(ctx, kind)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", kind.Name(), err)
-		}
-		return found, err
+		return c.kind(ctx, kind)
 	})
 }
 
@@ -216,20 +212,40 @@ func (c *comparing) kinds() ([]*converters.Kind, error) {
 
 // kind reports whether a kind is converted differently.
 func (c *comparing) kind(ctx context.Context, kind *converters.Kind) (bool, error) {
-	crd := c.set.CRD(kind.GroupKind)
-	theirs, place, err := c.inPlace(ctx, crd.Name)
+	theirs, place, err := c.inPlace(ctx, c.set.CRD(kind.GroupKind).Name)
 	if err != nil {
+		return false, fmt.Errorf("%s: %w", kind.Name(), err)
+	}
+	if c.o.ours != nil {
+		if err := try(ctx, c.o.ours, c.o.with.URL, kind); err != nil {
+			return false, err
+		}
+	}
+	if err := try(ctx, theirs, place, kind); err != nil {
 		return false, err
 	}
+	found, err := c.objects(ctx, kind, theirs, place)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", kind.Name(), err)
+	}
+	return found, err
+}
+
+// try reports whether a webhook can be called.
+func try(ctx context.Context, webhook *connect.Webhook, place string, kind *converters.Kind) error {
+	if err := webhook.Try(ctx, kind); err != nil {
+		return fmt.Errorf("%s, asked for objects of %s: %w", place, kind.Name(), err)
+	}
+	return nil
+}
+
+// objects reports whether objects of a kind are converted differently than by theirs, which is at a
+// place.
+func (c *comparing) objects(ctx context.Context, kind *converters.Kind, theirs *connect.Webhook, place string) (bool, error) {
+	crd := c.set.CRD(kind.GroupKind)
 	var remote hold.Remote
 	if c.o.ours != nil {
 		remote = c.o.ours.Remote(kind.Group)
-		if err := c.o.ours.Try(ctx, kind); err != nil {
-			return false, fmt.Errorf("%s: %w", c.o.with.URL, err)
-		}
-	}
-	if err := theirs.Try(ctx, kind); err != nil {
-		return false, fmt.Errorf("%s: %w", place, err)
 	}
 	other, err := hold.NewResource(kind, theirs.Remote(kind.Group), crd, c.o.dropped)
 	if err != nil {

@@ -47,7 +47,7 @@ webhookd check --live holds the objects of a cluster to the same laws, webhookd 
 	}
 	const objects = 2000
 	o.add(cmd, objects, "objects for each version, 0 for no limit but the time of --for")
-	cmd.Flags().Uint64VarP(&o.count, "n", "n", objects, "--objects of earlier builds, since -n is a namespace elsewhere")
+	cmd.Flags().Uint64VarP(&o.count, "n", "n", objects, "`count` of objects, as earlier builds named it")
 	_ = cmd.Flags().MarkHidden("n") // the flag is there
 	cmd.Flags().DurationVar(&o.time, "for", 0, "time limit for all kinds together, such as 30s; without --objects, all of it is used (default no limit)")
 	return cmd

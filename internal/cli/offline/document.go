@@ -15,6 +15,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // An Item is an object of a document, and what becomes of it.
@@ -180,13 +181,28 @@ const (
 type Goal struct {
 	Group, Version string // Group may be empty
 	// Defaults is what happens to fields that a document leaves out and whose defaults mean
-	// something else at the version: "write" writes them out, "ignore" does not look for them.
+	// something else at the version: "write" writes them out. "ignore" is for patches: they leave
+	// such fields, and those that rules have defaults for, to what they are applied to.
 	Defaults string
 	// Others leaves objects alone that are at the version, or whose kind does not have it. Without
 	// it, the latter are errors.
 	Others bool
 	// Discard leaves out the values that the version cannot express.
 	Discard bool
+}
+
+// OfPatches returns the goal for patches.
+func (g Goal) OfPatches() Goal {
+	g.Defaults = defaultsIgnore
+	return g
+}
+
+// Set returns the set as its kinds are converted to the goal.
+func (g Goal) Set(set *ruleset.Set) *ruleset.Set {
+	if g.Defaults == defaultsIgnore {
+		return set.OfPatches()
+	}
+	return set
 }
 
 // GoalFlags say which objects are converted, and to what. They are the same for all verbs that
@@ -206,7 +222,7 @@ func (g *GoalFlags) Add(cmd *cobra.Command, files string) {
 	voice.FilesAfter(cmd, "filename")
 	flags.StringVar(&g.To, "to", "", "`version` to convert to: v1, or example.com/v1 for objects of that group only")
 	g.Ruled.Add(flags)
-	flags.StringVar(&g.Defaults, "defaults", "", "`choice`: write fields that a file leaves out and whose defaults mean something else at the\nversion, or ignore them (default: name them)")
+	flags.StringVar(&g.Defaults, "defaults", "", "`choice`: write fields that a file leaves out and whose defaults mean something else at the\nversion, or ignore them and the defaults of rules, for patches (default: name them)")
 	voice.Offer(cmd, "defaults", defaultsWrite, defaultsIgnore)
 	flags.BoolVar(&g.Diff, "diff", false, "print a unified diff instead of the result")
 	flags.BoolVarP(&g.Verbose, "verbose", "v", false, "say which values are kept in annotations, and which ones rules drop")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
+	"github.com/crdconvert/webhookd/internal/serve/ruleset"
 )
 
 // New returns the command rewrite.
@@ -23,14 +24,15 @@ order, quoting and other documents stay byte for byte. It converts objects of th
 all others alone. It prints each document and what changes there, by path.
 
 A file is left as it is, and named, if values would have to be kept in annotations (unless --keep, or --discard, which names
-them), or if it is a template or an anchor is in the way; the exit code is 1 then. Another notation of a value, as 1m30s for
-90s, is not kept. Rules with errors change no file. --diff and --check write
-nothing; with --check the exit code is 1 if there is something to convert. Without any object of these kinds it says which
-kinds there are instead, and the exit code is 0; without any file to read it is 2.
+them), or if it is a template, it has a patch as a text, or an anchor is in the way; the exit code is 1 then. Another notation
+of a value, as 1m30s for 90s, is not kept. Rules with errors change no file. --diff and --check write nothing; with --check
+the exit code is 1 if there is something to convert. Without any object of these kinds it says which kinds there are
+instead, and the exit code is 0; without any file to read it is 2.
 
 A manifest may leave out a field whose default means something else at the other version. A file with such a field is not
 changed. --defaults write writes them out, at the version of the file, before it is converted. --defaults ignore is for
-patches, which leave fields to what they are applied to.`,
+patches: they leave these fields, and those with defaults of rules, to what they are applied to. A file that a
+kustomization.yaml names as a patch is converted so without it.`,
 		Example: `  webhookd rewrite clusters/ --to v1 --rules rules.yaml --crds crds/
   webhookd rewrite . --to v1 --rules rules/ --check`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), p, &o) },
@@ -58,6 +60,14 @@ func (o *rewriteOptions) problems() error {
 		voice.Problem(o.keep && o.discard, "values that the version cannot express are kept or discarded: give --keep or --discard"), o.Check(true))
 }
 
+// way returns how documents are converted to a goal.
+func (o *rewriteOptions) way(p *voice.Program, set *ruleset.Set, goal offline.Goal) (w way, err error) {
+	w.goal = goal
+	w.goal.Others, w.goal.Discard = true, !o.keep
+	w.converter, err = offline.New(p, goal.Set(set))
+	return w, err
+}
+
 // run converts the objects in files, and changes nothing else there.
 func run(ctx context.Context, p *voice.Program, o *rewriteOptions) error {
 	set, err := o.Ruled.Load(ctx, p, o.problems())
@@ -67,9 +77,11 @@ func run(ctx context.Context, p *voice.Program, o *rewriteOptions) error {
 	if wrong := set.Errors(); len(wrong) > 0 && !o.Diff && !o.check {
 		return voice.Hint(fmt.Errorf("no file is changed by rules with %s", voice.CountBySeverity(wrong)), "fix them, or see what they would do with --diff")
 	}
-	c := &rewriting{p: p, o: o, goal: o.Goal(), bar: voice.NewProgress(p.Stderr, "rewrite")}
-	c.goal.Others, c.goal.Discard = true, !o.keep
-	if c.converter, err = offline.New(p, set); err != nil {
+	c := &rewriting{p: p, o: o, bar: voice.NewProgress(p.Stderr, "rewrite")}
+	if c.way, err = o.way(p, set, o.Goal()); err != nil {
+		return err
+	}
+	if c.patches, err = o.way(p, set, o.Goal().OfPatches()); err != nil {
 		return err
 	}
 	if err := c.prepare(); err != nil {
@@ -79,6 +91,7 @@ func run(ctx context.Context, p *voice.Program, o *rewriteOptions) error {
 	if err != nil {
 		return err
 	}
+	c.isPatch = found.patchFiles()
 	for _, line := range found.skipped {
 		p.Note("%s", line)
 	}

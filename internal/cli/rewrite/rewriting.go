@@ -25,11 +25,12 @@ import (
 
 // A rewriting converts files, one by one.
 type rewriting struct {
-	p         *voice.Program
-	o         *rewriteOptions
-	converter *offline.Converter
-	goal      offline.Goal
-	bar       *voice.Progress
+	p       *voice.Program
+	o       *rewriteOptions
+	way                     // of whole objects, unless --defaults says otherwise
+	patches way             // of patches
+	isPatch map[string]bool // by the paths of files
+	bar     *voice.Progress
 
 	wanted   []string       // the names of the kinds that have the version
 	groups   [][]byte       // of these kinds
@@ -38,6 +39,12 @@ type rewriting struct {
 	found                                    bool // an object of these kinds, at any version
 	objects, changed, refused, skipped, none int
 	writeFailed                              error
+}
+
+// A way is how documents are converted.
+type way struct {
+	converter *offline.Converter
+	goal      offline.Goal
 }
 
 // prepare finds the kinds that have the version.
@@ -75,7 +82,7 @@ func (c *rewriting) file(ctx context.Context, t target) {
 		c.unreadable(t.name, text, err)
 		return
 	}
-	values, lines, objects, ok := c.documents(ctx, t.name, file)
+	values, lines, objects, ok := c.documents(ctx, t, file)
 	switch {
 	case !ok:
 		c.refused++
@@ -139,13 +146,17 @@ func at(name string, file *yamledit.File, index, line int) string {
 
 // documents converts all documents of a file. Values are nil for those that stay. The lines say
 // what each one is. It reports every document that fails.
-func (c *rewriting) documents(ctx context.Context, name string, file *yamledit.File) (values [][]byte, lines []string, objects int, ok bool) {
+func (c *rewriting) documents(ctx context.Context, t target, file *yamledit.File) (values [][]byte, lines []string, objects int, ok bool) {
 	ok = true
+	by := c.way
+	if c.isPatch[t.path] {
+		by = c.patches
+	}
 	values, lines = make([][]byte, len(file.Documents)), make([]string, len(file.Documents))
 	for i := range file.Documents {
-		name := at(name, file, i, 0)
-		after, line, n, err := c.document(ctx, name, file.Documents[i].JSON)
-		for _, problem := range offline.Split(err) {
+		name := at(t.name, file, i, 0)
+		after, line, n, err := c.document(ctx, by, name, file.Documents[i].JSON)
+		for _, problem := range append(offline.Split(err), c.inlinePatches(file.Documents[i].JSON)...) {
 			c.say("%s: %v", name, problem)
 			ok = false
 		}
@@ -159,8 +170,8 @@ func (c *rewriting) documents(ctx context.Context, name string, file *yamledit.F
 
 // document converts one document. It returns the new text, what it is in words, and the number of
 // objects that are converted.
-func (c *rewriting) document(ctx context.Context, name string, text []byte) (after []byte, line string, objects int, err error) {
-	after, items, err := c.converter.Document(ctx, text, c.goal)
+func (c *rewriting) document(ctx context.Context, by way, name string, text []byte) (after []byte, line string, objects int, err error) {
+	after, items, err := by.converter.Document(ctx, text, by.goal)
 	var from, lost []string
 	inList := false
 	for i := range items {
@@ -170,14 +181,14 @@ func (c *rewriting) document(ctx context.Context, name string, text []byte) (aft
 			from, inList = append(from, item.Type.Version), item.At != ""
 			if err == nil && !c.o.keep {
 				var places []string
-				places, err = c.converter.Discarded(ctx, item)
+				places, err = by.converter.Discarded(ctx, item)
 				lost = append(lost, places...)
 			}
 		}
 	}
 	if err == nil && c.o.Verbose {
 		var lines []string
-		lines, err = c.converter.Report(ctx, items, c.goal.Version)
+		lines, err = by.converter.Report(ctx, items, c.goal.Version)
 		for _, line := range lines {
 			c.say("%s: %s", name, line)
 		}
@@ -188,7 +199,7 @@ func (c *rewriting) document(ctx context.Context, name string, text []byte) (aft
 	_, gvk, _ := manifest.ParseObject(text) // it has been converted
 	object := strings.TrimSpace(gvk.Kind + " " + offline.NameOf(text))
 	switch {
-	case isPatch(text):
+	case hasDirectives(text):
 		return nil, "", 0, errors.New("a strategic merge patch, which is no object to convert: change it by hand")
 	case len(offline.LeftOut(items)) > 0:
 		return nil, "", 0, fmt.Errorf("%s: not converted, since it leaves out fields whose defaults mean something else at %s (%s): write them out with --defaults write, "+
@@ -206,8 +217,26 @@ func (c *rewriting) document(ctx context.Context, name string, text []byte) (aft
 	return after, line, len(from), nil
 }
 
-// isPatch reports whether an object has directives of a strategic merge patch.
-func isPatch(object []byte) bool {
+// inlinePatches names the patches at other versions that a document has as texts.
+func (c *rewriting) inlinePatches(document []byte) (problems []error) {
+	inline, _ := patchesIn(document)
+	for _, p := range inline {
+		file, err := yamledit.ParseYAML([]byte(p.text))
+		if err != nil {
+			continue // kustomize refuses it
+		}
+		for i := range file.Documents {
+			_, gvk, err := manifest.ParseObject(file.Documents[i].JSON)
+			if err == nil && gvk.Version != c.goal.Version && c.converter.Has(c.goal, gvk) {
+				problems = append(problems, fmt.Errorf("%s: a patch at %s in a text: move it to a file that kustomization.yaml names, or change it by hand", p.at, gvk.Version))
+			}
+		}
+	}
+	return problems
+}
+
+// hasDirectives reports whether an object has directives of a strategic merge patch.
+func hasDirectives(object []byte) bool {
 	return slices.ContainsFunc([]string{`"$patch"`, `"$retainKeys"`, `"$setElementOrder/`, `"$deleteFromPrimitiveList/`}, func(directive string) bool {
 		return bytes.Contains(object, []byte(directive))
 	})

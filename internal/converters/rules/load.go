@@ -105,6 +105,17 @@ func (s *Set) compile(ctx context.Context, opts Options) {
 	slices.SortFunc(s.kinds, func(a, b converters.Kind) int { return cmp.Compare(a.Name(), b.Name()) })
 }
 
+// OfPatches returns kinds of rules as they convert patches: see [exec.Converter.OfPatches].
+func OfPatches(kinds []converters.Kind) []converters.Kind {
+	kinds = slices.Clone(kinds)
+	for i, k := range kinds {
+		if c, is := k.Converter.(*exec.Converter); is {
+			kinds[i].Converter = c.OfPatches()
+		}
+	}
+	return kinds
+}
+
 // compile returns the kind of a Conversion, which is incomplete if ctx has ended.
 func compile(ctx context.Context, k *binding.Kind, opts exec.Options) converters.Kind {
 	spokes := make(map[string]*exec.Spoke, len(k.Spokes))

@@ -91,6 +91,14 @@ func (c Compiled) Load(ctx context.Context, ruleFiles, crdFiles []File) (Set, er
 // Registry returns the converters of the set and the compiled-in ones.
 func (s *Set) Registry() (*converters.Registry, error) { return s.compiled.Registry(s.Kinds) }
 
+// OfPatches returns the set with converters of patches: rules write no defaults for what a patch
+// lacks. Converters in Go are the same.
+func (s *Set) OfPatches() *Set {
+	of := *s
+	of.Kinds = rules.OfPatches(s.Kinds)
+	return &of
+}
+
 // Errors returns the findings that are errors: serve refuses the kinds that they are about.
 func (s *Set) Errors() []finding.Finding { return finding.Worst(s.Findings, finding.Error) }
 

@@ -151,7 +151,7 @@ func isInteger(s syntax.Segment) *Problem {
 
 // fieldHint proposes the nearest field, or lists the fields.
 func fieldHint(at *crdschema.Node, before []syntax.Segment, s syntax.Segment, hint string) string {
-	const pruned = "  (the API server would prune it silently)"
+	const pruned = " (the API server would prune it silently)"
 	prefix := syntax.Path{Segments: before}.String()
 	if near, ok := didyoumean.Nearest(s.Name, at.Properties()); ok {
 		found := syntax.Segment{Kind: syntax.Field, Name: near}

@@ -129,17 +129,25 @@ func (c *checker) unshown(k *binding.Kind) {
 // needlessAbsences notes each mayBeAbsent of the file that excuses nothing.
 func (c *checker) needlessAbsences(k *binding.Kind) {
 	for _, s := range k.Spokes {
-		if v := s.Version; v != nil && v.SameAs == nil && !s.Unsure {
+		if v := s.Version; v != nil && v.SameAs == nil && isSure(s) {
 			c.excusesNothing(v.MayBeAbsent, "version "+v.Name)
 		}
 	}
 	for _, s := range k.Spokes {
 		for _, a := range s.Absences {
-			if !s.Unsure && k.Conversion.Has(a.Rule.Pos) {
+			if isSure(s) && k.Conversion.Has(a.Rule.Pos) {
 				c.excusesNothing(a.Rule.MayBeAbsent, a.Rule.String())
 			}
 		}
 	}
+}
+
+// isSure reports whether it is known what all rules of a version write. A rule with a finding may
+// write nothing once it is corrected.
+func isSure(s *binding.Spoke) bool {
+	return !s.Unsure && !slices.ContainsFunc(s.Bindings, func(b *binding.Binding) bool {
+		return slices.ContainsFunc(b.Rules, func(r *binding.Rule) bool { return r.Doubtful })
+	})
 }
 
 // excusesNothing notes, once, a mayBeAbsent without effect. It may be nil.

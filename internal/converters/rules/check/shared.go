@@ -39,13 +39,13 @@ func (c *checker) sharedNeverApplied(kinds []*binding.Kind, wrong map[string]boo
 
 // sharedAbsences notes each mayBeAbsent of a shared rule that excuses nothing in any kind.
 func (c *checker) sharedAbsences(kinds []*binding.Kind) {
-	for _, unsure := range []bool{true, false} {
+	for _, sure := range []bool{false, true} {
 		for _, k := range kinds {
 			for _, s := range k.Spokes {
 				for _, a := range s.Absences {
 					switch {
-					case s.Unsure != unsure || k.Conversion.Has(a.Rule.Pos):
-					case unsure:
+					case isSure(s) != sure || k.Conversion.Has(a.Rule.Pos):
+					case !sure:
 						c.excused[a.Rule.MayBeAbsent] = true // it may have an effect
 					default:
 						c.excusesNothing(a.Rule.MayBeAbsent, a.Rule.String())

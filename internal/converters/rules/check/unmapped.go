@@ -210,9 +210,7 @@ func (w *walker) clash(v visit) (problem, hint string) {
 	})
 	switch {
 	case len(missing) > 0:
-		if near, ok := didyoumean.Nearest(strings.Trim(missing[0], `"`), dst.Enum()); ok {
-			hint = fmt.Sprintf("values: {%s: %s}", missing[0], near)
-		}
+		hint = w.entryFor(missing, src, dst)
 		return fmt.Sprintf("%s also allows %s, which %s does not: add a rule with values",
 			from, finding.Few(unquoted(missing), maxValues), target), hint
 	case len(src.Enum()) > 0:
@@ -227,6 +225,23 @@ func (w *walker) clash(v visit) (problem, hint string) {
 		return fmt.Sprintf("%s may be %s, but is %s in %s: add a rule with codec or toHub/toSpoke", from, src.Kind(), dst.Kind(), target), ""
 	}
 	return "", ""
+}
+
+// entryFor proposes an entry of a table for the first of the values that the target does not allow:
+// its counterpart may be a value that only the target allows. A single one may have none.
+func (w *walker) entryFor(missing []string, src, dst *crdschema.Node) string {
+	value := missing[0]
+	there := slices.DeleteFunc(slices.Clone(dst.Enum()), func(other string) bool { return other == "null" || transform.Admits(src, []byte(other)) })
+	names := unquoted(there)
+	if near, ok := didyoumean.Nearest(strings.Trim(value, `"`), names); ok {
+		var pair [2]string
+		pair[w.src], pair[w.dst] = value, there[slices.Index(names, near)]
+		return fmt.Sprintf("values: {%s: %s}", pair[binding.OfSpoke], pair[binding.OfHub])
+	}
+	if len(missing) > 1 {
+		return ""
+	}
+	return fmt.Sprintf("%s: {%s: null} if it has no counterpart", [...]string{"values", "hubValues"}[w.src], value)
 }
 
 // maxValues bounds how many values of an enum a message lists.

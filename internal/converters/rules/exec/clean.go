@@ -97,7 +97,7 @@ func (r *run) content(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bo
 	case p.Check:
 		return r.fits(p, n)
 	}
-	return p.Sub == nil || r.traced(r.trace.Add(p.Use, 1), keep.Source{}, p.Sub, n)
+	return p.Sub == nil || r.traced(r.trace.Add(p.Use, 1), keep.Source{}, p.Sub, n, r.partial)
 }
 
 // fits reports whether a value can stay as it is. A value that neither schema allows stays, as it
@@ -139,21 +139,22 @@ func (r *run) take(p *plan.Node, v jsondoc.Value, ops []transform.Operand) {
 // have no value afterwards. Were are the elements before rules took some away.
 func (r *run) each(e *plan.Elements, n *jsondoc.Node, were []*jsondoc.Node) {
 	list, index := r.trace.Add(e.Of, n.Len()), -1
+	partial := r.partial && n.Kind() == jsondoc.Map
 	r.note(n.Filter(func(name []byte, m jsondoc.Member) bool {
 		for index++; index < len(were) && were[index] != m.Node(); index++ { //nolint:revive // it looks for the element
 		}
-		is := r.traced(list, keep.Source{Index: index, Name: string(name)}, e.Program, m.Node())
+		is := r.traced(list, keep.Source{Index: index, Name: string(name)}, e.Program, m.Node(), partial)
 		r.mayLose = r.mayLose || !is
 		return is
 	}))
 }
 
 // traced runs a program over an element, which it adds to a trace if the result has it.
-func (r *run) traced(list *keep.ListTrace, from keep.Source, p *plan.Program, n *jsondoc.Node) bool {
-	outer := r.trace
-	r.trace = list.Enter(from)
+func (r *run) traced(list *keep.ListTrace, from keep.Source, p *plan.Program, n *jsondoc.Node, partial bool) bool {
+	outer, outerPartial := r.trace, r.partial
+	r.trace, r.partial = list.Enter(from), partial
 	is := r.program(p, n)
-	if r.trace = outer; !is {
+	if r.trace, r.partial = outer, outerPartial; !is {
 		list.Drop()
 	}
 	return is

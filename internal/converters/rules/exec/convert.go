@@ -34,6 +34,8 @@ type Options struct {
 	// or is nil.
 	Marks   bool
 	Earlier *Converter
+
+	patches bool // see OfPatches
 }
 
 // A Spoke is a version: its programs to the hub and from it, and the layouts of both.
@@ -71,6 +73,15 @@ func NewConverter(crd *crdschema.CRD, hub string, spokes map[string]*Spoke, opts
 		c.directions[[2]string{hub, name}] = &direction{s.ToSpoke, s.ToHub, ofHub, of}
 	}
 	return c
+}
+
+// OfPatches returns a converter of patches: parts of objects, which leave other fields to what they
+// are applied to. No rule writes a default or a constant for a place that a patch lacks. Lists in
+// patches replace others, so their elements are whole.
+func (c *Converter) OfPatches() *Converter {
+	of := &Converter{group: c.group, versions: c.versions, directions: c.directions, Options: c.Options}
+	of.patches = true
+	return of
 }
 
 // Interruptible implements converters.Interruptible: rules check the context, Go functions may not.
@@ -392,7 +403,7 @@ func (v *conversion) run(p *plan.Program, obj *jsondoc.Object, version string, i
 	is.group, is.version = v.of.group, version
 	r := &v.scratch.run
 	r.reset(v.ctx, is)
-	r.mayLose, r.call.Mute, r.trace = w.mayLose, w.mute, w.trace
+	r.mayLose, r.call.Mute, r.trace, r.partial = w.mayLose, w.mute, w.trace, v.of.patches
 	r.program(p, obj.Node)
 	if err := v.ctx.Err(); err != nil {
 		return false, err

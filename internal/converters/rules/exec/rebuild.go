@@ -19,7 +19,7 @@ func (r *run) toList(e *plan.Elements, n *jsondoc.Node) {
 		if r.stopped() {
 			return
 		}
-		switch is := r.traced(list, keep.Source{Name: m.name}, e.Program, m.value); {
+		switch is := r.traced(list, keep.Source{Name: m.name}, e.Program, m.value, false); {
 		case is && m.value.Kind() != jsondoc.Map:
 			list.Drop()
 			fallthrough
@@ -49,7 +49,7 @@ func (r *run) toMap(e *plan.Elements, n *jsondoc.Node) {
 			return
 		}
 		key, ok := r.member(m.value, e.Key).Str()
-		if !ok || seen[key] || !r.traced(list, keep.Source{Index: i, Name: key}, e.Program, m.value) {
+		if !ok || seen[key] || !r.traced(list, keep.Source{Index: i, Name: key}, e.Program, m.value, false) {
 			r.mayLose = true
 			continue
 		}

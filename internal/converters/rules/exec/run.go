@@ -27,6 +27,7 @@ type run struct {
 	slab    []transform.Operand
 	shown   shown
 	trace   *keep.Trace // of the value that the program is in; nil if none is written
+	partial bool        // that value is a patch
 }
 
 // reset prepares the run for another object, which expressions see as shown.
@@ -129,7 +130,7 @@ func (r *run) read(rule *plan.Rule, n *jsondoc.Node, ops []transform.Operand) {
 // compute sets the outputs of a rule.
 func (r *run) compute(rule *plan.Rule, ops []transform.Operand) {
 	in, out := ops[rule.InAt:rule.InAt+len(rule.In)], ops[rule.OutAt:rule.OutAt+len(rule.Out)]
-	if len(in) > 0 && !slices.ContainsFunc(in, func(o transform.Operand) bool { return o.Present }) {
+	if len(in) > 0 && !anyPresent(in) {
 		return
 	}
 	r.mayLose = r.mayLose || rule.MayLose
@@ -153,6 +154,10 @@ func (r *run) compute(rule *plan.Rule, ops []transform.Operand) {
 		}
 	}
 	r.mayLose = r.mayLose || rule.Undo != nil && !r.undoes(rule.Undo, in, out)
+}
+
+func anyPresent(all []transform.Operand) bool {
+	return slices.ContainsFunc(all, func(o transform.Operand) bool { return o.Present })
 }
 
 // undoes reports whether the way back of a rule gives its inputs again, to the byte. A reverse
@@ -248,6 +253,9 @@ func (r *run) fill(p *plan.Program, n *jsondoc.Node, ops []transform.Operand) {
 		w := &p.Late[i]
 		path := w.Route()
 		if len(path.Steps) == 0 || r.find(n, path.Steps) != nil {
+			continue
+		}
+		if r.partial && !anyPresent(ops[w.Rule.InAt:w.Rule.InAt+len(w.Rule.In)]) {
 			continue
 		}
 		last := len(path.Steps) - 1
