@@ -265,6 +265,9 @@ func (d *differ) keep(e Entry, g *jsondoc.Node, c cursor) {
 	if e.inputs = d.inputs(g, c, &e).ofObject(c); e.kind != isValue && e.inputs.isDefaults() {
 		e.inputs = stamp{} // only of values does it matter why nothing else is shown
 	}
+	if e.kind == isValue && c.couldShow(e.value) {
+		e.inputs.any = true // so the rules map it already
+	}
 	d.add(e, c)
 }
 

@@ -16,6 +16,15 @@ func (c cursor) fits(text []byte) bool {
 	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || types.Value(c.schema, text))
 }
 
+// couldShow reports whether the other version shows nothing of a value that it has a place for.
+func (c cursor) couldShow(text []byte) bool {
+	types := crdschema.Fit{
+		Demands: func(n *crdschema.Node) bool { return len(n.Enum()) > 0 },
+		Meets:   func(n *crdschema.Node, text []byte) bool { return slices.Contains(n.Enum(), string(text)) },
+	}
+	return c.tracked && !c.opaque && c.there == nil && c.other != nil && types.Value(c.other, text)
+}
+
 // isSound reports whether all numbers are in range and the value has no more levels.
 func isSound(text []byte, levels int) bool {
 	scan, err := jsondoc.NewScanner(text, levels)

@@ -32,7 +32,13 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 - {spoke: .spec.checks, hub: .spec.checks, whenToHub: "!has(object.spec.names)", whenToSpoke: "true"}`)
 	alone := two("{spec: {l: [{id: string, both: string}]}}", "{spec: {k: [{id: string, both: string, h: string}]}}",
 		"- {spoke: '.spec.l[]', hub: '.spec.k[]'}\n- {hub: '.spec.k[].h'}")
+	level := two("{spec: {policy: {level: integer}}}", "{spec: {policy: {level: 'integer = 3', tier: string}}}", "")
 	rows{
+		"an object that was removed does not come with its default": {world: level, steps: []step{
+			storedAt("v1beta1"), create("v1beta1", `{spec: {}}`), annotated(map[string]string{"conversion.webhookd.io/v1.spec.policy.tier": `{"value":"iron","in":1}`}),
+			shows("v1", `{spec: {policy: {level: 3, tier: iron}}}`), rewritten("v1"), shows("v1beta1", `{spec: {}}`), rewritten("v1"),
+			shows("v1beta1", `{spec: {}}`), shows("v1", `{spec: {policy: {level: 3, tier: iron}}}`),
+		}},
 		"an element is edited, and another one comes behind it": {world: alone, steps: []step{
 			create("v1", `{spec: {k: [{both: x, h: kept, id: u1}, {id: u2}]}}`), edit("v1beta1", `{spec: {l: [{both: x, id: u3}, {id: u2}, {id: u4}]}}`),
 			shows("v1", `{spec: {k: [{both: x, h: kept, id: u3}, {id: u2}, {id: u4}]}}`),
