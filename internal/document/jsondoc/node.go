@@ -159,7 +159,7 @@ func (n *Node) add(name Name, v Value) error {
 	if at.End-at.Start <= shortValue && !at.added {
 		at = n.doc.add(n.doc.bytes(at))
 	}
-	if count := len(n.members); count == cap(n.members) && count <= nodeChunk {
+	if count := len(n.members); count == cap(n.members) && count > 1 && count <= nodeChunk {
 		n.relist()
 	}
 	n.members = append(n.members, member{})
@@ -416,7 +416,7 @@ func (n *Node) list(fields []field) {
 // listed gives n the document's members from first on, with a little room for more.
 func (n *Node) listed(first int) {
 	d, end := n.doc, len(n.doc.members)
-	room := min(end+4, end+(end-first)/2+1, cap(d.members))
+	room := min(end+4, end+(end-first)/2, cap(d.members))
 	d.members = d.members[:room]
 	n.members = d.members[first:end:room]
 }
