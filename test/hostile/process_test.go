@@ -102,16 +102,17 @@ func (p *process) follow(log io.Reader, serving chan<- struct{}) {
 			Listen      string `json:"listen"`
 			AdminListen string `json:"adminListen"`
 		}
-		if json.Unmarshal([]byte(text), &l) == nil && l.Msg == "serving" {
-			p.addr, p.admin = l.Listen, l.AdminListen
-			close(serving)
-		}
+		_ = json.Unmarshal([]byte(text), &l)
 		if l.Msg == "review summary" {
 			continue
 		}
 		p.mu.Lock()
 		p.lines = append(p.lines, strings.TrimSuffix(text, "\n"))
 		p.mu.Unlock()
+		if l.Msg == "serving" { // only now, as cases count the lines from here on
+			p.addr, p.admin = l.Listen, l.AdminListen
+			close(serving)
+		}
 		select {
 		case p.more <- struct{}{}:
 		default:

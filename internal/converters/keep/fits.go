@@ -16,8 +16,12 @@ func (c cursor) fits(text []byte) bool {
 	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || types.Value(c.schema, text))
 }
 
-// couldShow reports whether the other version shows nothing of a value that it has a place for.
+// couldShow reports whether the other version shows nothing of a value that it has a place for. Not
+// every value may be a label.
 func (c cursor) couldShow(text []byte) bool {
+	if len(c.thereBy) > 0 && c.thereBy[0].Name == "metadata" {
+		return false
+	}
 	types := crdschema.Fit{
 		Demands: func(n *crdschema.Node) bool { return len(n.Enum()) > 0 },
 		Meets:   func(n *crdschema.Node, text []byte) bool { return slices.Contains(n.Enum(), string(text)) },
