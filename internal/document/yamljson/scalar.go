@@ -34,6 +34,9 @@ func kindOf(n *yaml.Node) scalarKind {
 	case "!!bool":
 		return boolScalar
 	case "!!int":
+		if signedOctal.MatchString(n.Value) && n.Style&yaml.TaggedStyle == 0 {
+			return stringScalar
+		}
 		return intScalar
 	case "!!float":
 		return floatScalar
@@ -44,6 +47,9 @@ func kindOf(n *yaml.Node) scalarKind {
 	}
 	return otherScalar
 }
+
+// signedOctal is a number to newer parsers only.
+var signedOctal = regexp.MustCompile(`^0_*o_*[-+]`)
 
 // oldBool reads a boolean of YAML 1.1 (yaml.org/type/bool.html) that newer parsers dropped.
 func oldBool(text string) (value, ok bool) {

@@ -23,6 +23,7 @@ func TestToJSON(t *testing.T) {
 	}{
 		{"numbers keep their spelling", "[9007199254740993, 1.10, 1e21, -0, 18446744073709551616, 1E+2]", []string{`[9007199254740993,1.10,1e21,-0,18446744073709551616,1E+2]`}},
 		{"numbers of YAML alone", "[0x1F, 0o17, 0777, 0b11, 1_000, +1, .5, 5., +1.5, -.5, 1_0.5, 05.5]", []string{`[31,15,511,3,1000,1,0.5,5.0,1.5,-0.5,10.5,5.5]`}},
+		{"octal numbers with a sign within are texts", "[0o-7, 0o+7, -0o7, 0o7]", []string{`["0o-7","0o+7",-7,7]`}},
 		{"keys keep their order", "b: 1\na: 2\nc: {z: 1, d: 2}", []string{`{"b":1,"a":2,"c":{"z":1,"d":2}}`}},
 		{"texts", "a: x\nb: '1'\nc: \"tab\\t\"\nd: |\n  one\n  two\ne: >-\n  one\n  two\nf: <b>&\n", []string{`{"a":"x","b":"1","c":"tab\t","d":"one\ntwo\n","e":"one two","f":"<b>&"}`}},
 		{"dates are texts", "a: 2026-01-02\nb: 2026-01-02T03:04:05Z", []string{`{"a":"2026-01-02","b":"2026-01-02T03:04:05Z"}`}},
