@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // Discarded returns the places of values that are lost if an item is written at its new version
@@ -27,11 +28,12 @@ func (c *Converter) Discarded(ctx context.Context, item *Item) ([]string, error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell what is lost: %w", err)
 	}
-	var was, is any
-	if err := json.Unmarshal(item.Before, &was); err != nil {
+	was, err := jsondoc.Decode(item.Before, true)
+	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(back, &is); err != nil {
+	is, err := jsondoc.Decode(back, true)
+	if err != nil {
 		return nil, err
 	}
 	restated := map[string]bool{}
