@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -58,8 +57,6 @@ type Output struct {
 	Suggested   string       `json:"suggested,omitempty"`
 	Laws        *Laws        `json:"laws,omitempty"`
 	Random      string       `json:"random,omitempty"`
-	// Milliseconds is how long the evaluation took.
-	Milliseconds int64 `json:"milliseconds"`
 }
 
 // A Finding is one of the checker, or says what is wrong with a text.
@@ -91,14 +88,13 @@ func NewEvaluator(compiled ruleset.Compiled) *Evaluator {
 // Eval evaluates an input. It never fails: whatever is wrong is a finding. It ends soon after ctx,
 // and at the latest after MaxTime.
 func (e *Evaluator) Eval(ctx context.Context, in Input) (out Output) {
-	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
 			out = Output{Findings: []Finding{problem("rules", "internal", fmt.Sprintf("webhookd panicked, please report a bug: %v", p), "")}}
 		}
-		out.fill(time.Since(started))
+		out.fill()
 	}()
 	if out.Findings = tooLarge(&in); len(out.Findings) > 0 {
 		return out
@@ -115,12 +111,11 @@ func (e *Evaluator) Eval(ctx context.Context, in Input) (out Output) {
 	return out
 }
 
-// fill makes lists that are empty, not null, and adds the time.
-func (o *Output) fill(took time.Duration) {
+// fill makes lists that are empty, not null.
+func (o *Output) fill() {
 	o.Findings = append([]Finding{}, o.Findings...)
 	o.Versions = append([]string{}, o.Versions...)
 	o.Conversions = append([]Conversion{}, o.Conversions...)
-	o.Milliseconds = took.Milliseconds()
 }
 
 func problem(in, code, message, hint string) Finding {
