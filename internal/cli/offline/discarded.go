@@ -28,11 +28,11 @@ func (c *Converter) Discarded(ctx context.Context, item *Item) ([]string, error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell what is lost: %w", err)
 	}
-	was, err := jsondoc.Decode(item.Before, true)
+	was, err := jsondoc.Decode(item.Before, false) // as the API server reads numbers
 	if err != nil {
 		return nil, err
 	}
-	is, err := jsondoc.Decode(back, true)
+	is, err := jsondoc.Decode(back, false)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ func TestNotationsOfOneValue(t *testing.T) {
 		{`"ImageReady"`, `"ProviderReady"`, false},
 		{`"a: 1 # why"`, `"a: 1"`, false},
 		{`"1"`, `1`, true},
+		{`"1.10"`, `"1.1"`, false},
 		{`""`, `"0s"`, false},
 		{`{"a":1}`, `{"a":1}`, false},
 	} {
