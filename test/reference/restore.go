@@ -478,7 +478,7 @@ func (r *restoring) keysOf(p place, elems []any) ([]string, bool) {
 	return keys, true
 }
 
-// align matches elements without keys: equal ones, and between those in order ones that are alike.
+// align matches elements without keys: equal ones, and between those in order ones that are alike, where none has gone.
 func align(was, is []any, nowOf []int) {
 	anchors := common(was, is)
 	taken := make([]bool, len(is))
@@ -509,25 +509,23 @@ func align(was, is []any, nowOf []int) {
 			}
 		}
 	}
+	edited := func(i, j int) {
+		if nowOf[i] < 0 && !taken[j] && alike(was[i], is[j]) {
+			match(i, j)
+		}
+	}
+	if len(was) == len(is) {
+		for i := range was {
+			edited(i, i)
+		}
+		return
+	}
 	from := [2]int{}
 	for _, to := range append(anchors, [2]int{len(was), len(is)}) {
-		var a, b []int
-		for i := from[0]; i < to[0]; i++ {
-			if nowOf[i] < 0 {
-				a = append(a, i)
-			}
-		}
-		for j := from[1]; j < to[1]; j++ {
-			if !taken[j] {
-				b = append(b, j)
-			}
-		}
-		if len(a) == len(b) {
-			for k := range a {
-				if alike(was[a[k]], is[b[k]]) {
-					match(a[k], b[k])
-				}
-			}
+		grown := to[1] - from[1] - (to[0] - from[0])
+		for i := from[0]; i < to[0] && grown >= 0; i++ {
+			edited(i, from[1]+i-from[0])
+			edited(i, from[1]+i-from[0]+grown)
 		}
 		from = [2]int{to[0] + 1, to[1] + 1}
 	}

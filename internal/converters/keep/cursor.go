@@ -277,6 +277,12 @@ func (c cursor) isFilled(n *jsondoc.Node, stored bool) bool {
 	return stored && !c.given && fills(c.schema, n)
 }
 
+// otherFills reports whether the other version shows no more than what its schema fills in.
+func (c cursor) otherFills() bool {
+	_, has := c.other.Default()
+	return has && !c.otherGiven && (c.there == nil || fills(c.other, c.there))
+}
+
 // isDefaultContainer reports whether a value is an object or a list that the schema may have filled
 // in.
 func (c cursor) isDefaultContainer(n *jsondoc.Node) bool {

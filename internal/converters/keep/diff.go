@@ -208,7 +208,7 @@ func (d *differ) absentParts(g *jsondoc.Node, c cursor) {
 	}
 	d.note(g.Each(func(name string, m *jsondoc.Node) bool {
 		d.push(PathElement{Name: name, data: c.userNamed(name)}, m)
-		if part := c.member(name, len(d.path), g, nil); part.there == nil {
+		if part := c.member(name, len(d.path), g, nil); part.there == nil || part.otherFills() {
 			d.absent(m, part)
 		} else {
 			d.absentParts(m, part)

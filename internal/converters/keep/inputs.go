@@ -60,12 +60,12 @@ func (w *walker) listInputs(c cursor, length int) stamp {
 
 // addCounterpart adds what the other version has at the place.
 func (w *walker) addCounterpart(all *stamp, c cursor, e *Entry) {
-	_, filled := c.other.Default()
-	if filled = filled && !c.otherGiven; c.there == nil && !filled {
+	filled := c.otherFills()
+	if c.there == nil && !filled {
 		return
 	}
 	switch at := append(slices.Clip(c.thereBy), w.path[c.thereAt:]...).hash(); {
-	case c.there == nil || filled && fills(c.other, c.there) && !e.isPresence():
+	case c.there == nil || filled && !e.isPresence():
 		all.addDefault(c.thereIn, at)
 	case e.isPresence():
 		all.add(mixed(at))

@@ -33,7 +33,13 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 	alone := two("{spec: {l: [{id: string, both: string}]}}", "{spec: {k: [{id: string, both: string, h: string}]}}",
 		"- {spoke: '.spec.l[]', hub: '.spec.k[]'}\n- {hub: '.spec.k[].h'}")
 	level := two("{spec: {policy: {level: integer}}}", "{spec: {policy: {level: 'integer = 3', tier: string}}}", "")
+	filled := two("{spec: {s: string}}", `{spec: {h: 'string = "a"', k: string, label: string}}`,
+		"- {spoke: .spec.s, hub: .spec.h}\n- {spoke: .metadata.labels.label, hub: .spec.label}")
 	rows{
+		"a default of the other version is absent though its object comes": {world: filled, steps: []step{
+			storedAt("v1beta1"), create("v1beta1", `{metadata: {labels: {label: x}}}`), edit("v1", `{spec: {k: x}}`),
+			shows("v1beta1", `{metadata: {labels: {label: x}}, spec: {}}`), shows("v1", `{spec: {h: a, k: x, label: x}}`),
+		}},
 		"an object that was removed does not come with its default": {world: level, steps: []step{
 			storedAt("v1beta1"), create("v1beta1", `{spec: {}}`), annotated(map[string]string{"conversion.webhookd.io/v1.spec.policy.tier": `{"value":"iron","in":1}`}),
 			shows("v1", `{spec: {policy: {level: 3, tier: iron}}}`), rewritten("v1"), shows("v1beta1", `{spec: {}}`), rewritten("v1"),
