@@ -195,7 +195,10 @@ func (r *restoring) value(p place) any {
 		if len(p.at) > 0 && p.at[0].name == "metadata" {
 			return absent{} // there are no empty labels and annotations
 		}
-		return r.leaf(p)
+		if v := r.leaf(p); isAbsent(v) || !isAbsent(p.said) {
+			return v
+		}
+		return out
 	}
 	saidList, isList := list(p.said)
 	thenList, wasList := list(p.then)
