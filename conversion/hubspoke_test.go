@@ -14,7 +14,7 @@ import (
 
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
@@ -264,13 +264,13 @@ func withoutKept(t *testing.T, object string) (text string, kept map[string]stri
 	}
 	kept = map[string]string{}
 	err = annotations.Each(func(name string, value *jsondoc.Node) bool {
-		if text, own := value.Str(); own && keep.IsOwn(name) {
-			kept[strings.TrimPrefix(name, keep.Prefix)] = digests.ReplaceAllString(whole.ReplaceAllString(text, ""), `"$1":"…"`)
+		if text, own := value.Str(); own && annotation.IsOwn(name) {
+			kept[strings.TrimPrefix(name, annotation.Prefix)] = digests.ReplaceAllString(whole.ReplaceAllString(text, ""), `"$1":"…"`)
 		}
 		return true
 	})
 	if err == nil {
-		_, err = keep.Take(obj, keep.Versions{From: "v1", To: "v2"}, &keep.Memory{})
+		_, err = annotation.Take(obj, annotation.Versions{From: "v1", To: "v2"}, &annotation.Memory{})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +297,7 @@ func TestHubSpokeEditWinsOverWhatIsKept(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			annotations := strings.ReplaceAll(test.kept, `"v1.`, `"`+keep.Prefix+`v1.`)
+			annotations := strings.ReplaceAll(test.kept, `"v1.`, `"`+annotation.Prefix+`v1.`)
 			back := convert(t, typedKind(toHub), `{"metadata":{"annotations":{`+annotations+`}},"spec":`+test.spec+`}`, "v2", "v1")
 			if want := `{"spec":` + test.want + `}`; !sameObject(t, back, want) {
 				t.Errorf("got %s, want %s", back, want)

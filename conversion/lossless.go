@@ -9,6 +9,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -128,7 +129,7 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 	if asRead {
 		x = obj.Original()
 	}
-	kept, err := keep.Take(obj, keep.Versions{From: c.from, To: c.to, All: c.versions}, &keep.Memory{})
+	kept, err := annotation.Take(obj, annotation.Versions{From: c.from, To: c.to, All: c.versions}, &annotation.Memory{})
 	if err != nil {
 		return err
 	}
@@ -170,8 +171,8 @@ func (c *keeping) convert(ctx context.Context, obj *jsondoc.Object) error {
 	if err != nil {
 		return err
 	}
-	err = keep.Put(ctx, obj, c.from, entries)
-	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+	err = annotation.Put(ctx, obj, c.from, entries)
+	if _, is := errors.AsType[*annotation.TooLargeError](err); is {
 		converters.ReportFrom(ctx).TooLarge = true
 	}
 	return err
@@ -209,7 +210,7 @@ func (c *keeping) hasUnknown(ctx context.Context, x *jsondoc.Object) bool {
 
 // restore restores kept values in y, which x was converted to. A forged annotation never makes an
 // object fail: if y cannot be converted with the kept values, restore leaves them out.
-func (c *keeping) restore(ctx context.Context, y, x *jsondoc.Object, kept []*keep.Entry) (*keep.Restored, error) {
+func (c *keeping) restore(ctx context.Context, y, x *jsondoc.Object, kept []*annotation.Entry) (*keep.Restored, error) {
 	if len(kept) == 0 {
 		return nil, nil //nolint:nilnil // nothing is restored
 	}

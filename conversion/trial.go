@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -27,7 +28,7 @@ type trial struct {
 }
 
 // with restores entries in y, and returns what y converts back to.
-func (t *trial) with(ctx context.Context, entries []*keep.Entry) (*keep.Restored, *jsondoc.Object, error) {
+func (t *trial) with(ctx context.Context, entries []*annotation.Entry) (*keep.Restored, *jsondoc.Object, error) {
 	t.y.Replace(t.plain)
 	restored, err := keep.Restore(ctx, &keep.Memory{}, t.y, t.x, nil, entries, t.target.Layout)
 	if err == nil {
@@ -42,7 +43,7 @@ func (t *trial) with(ctx context.Context, entries []*keep.Entry) (*keep.Restored
 
 // agreeing returns the entries that do not contradict x. g is what y converts back to with all of
 // them, or nil if it cannot be converted.
-func (t *trial) agreeing(ctx context.Context, entries []*keep.Entry, g *jsondoc.Object) []*keep.Entry {
+func (t *trial) agreeing(ctx context.Context, entries []*annotation.Entry, g *jsondoc.Object) []*annotation.Entry {
 	_, without, err := t.with(ctx, nil)
 	if err != nil || g == nil {
 		return nil
@@ -51,7 +52,7 @@ func (t *trial) agreeing(ctx context.Context, entries []*keep.Entry, g *jsondoc.
 	if len(wrong) == 0 {
 		return entries
 	}
-	var agreed []*keep.Entry
+	var agreed []*annotation.Entry
 	for _, u := range t.units(ctx, entries, g) {
 		if !u.leaves.overlap(wrong) {
 			agreed = append(agreed, u.entries...)
@@ -95,7 +96,7 @@ func (l *layout) differing(a, b *jsondoc.Object) *difference {
 
 // A unit has kept values that are computed from one another, and the leaves that they change.
 type unit struct {
-	entries []*keep.Entry
+	entries []*annotation.Entry
 	leaves  leaves
 }
 
@@ -107,7 +108,7 @@ const (
 	trialBytes = 4 << 20
 )
 
-func (t *trial) units(ctx context.Context, entries []*keep.Entry, g *jsondoc.Object) []*unit {
+func (t *trial) units(ctx context.Context, entries []*annotation.Entry, g *jsondoc.Object) []*unit {
 	var units []*unit
 	trials := max(minTrials, min(maxTrials, trialBytes/(1+len(t.x.Text()))))
 	size := (len(entries) + trials - 1) / trials
@@ -167,7 +168,7 @@ func differing(a, b *jsondoc.Object, schema *crdschema.Node) *difference {
 		was, errA := a.Get("metadata", field)
 		now, errB := b.Get("metadata", field)
 		if errA == nil && errB == nil {
-			d.members(was, now, nil, "metadata\x00"+field+"\x00", keep.IsOwn[string])
+			d.members(was, now, nil, "metadata\x00"+field+"\x00", annotation.IsOwn[string])
 		}
 	}
 	slices.Sort(d.leaves)

@@ -9,7 +9,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 
 	"github.com/crdconvert/webhookd/bench/measure"
@@ -84,7 +84,7 @@ func (b *bench) loads(ctx context.Context, k kind) ([]*load, error) {
 				}
 				if i == 0 && s == ours {
 					there.bytes, back.bytes = len(texts[0]), len(answers[0])
-					if bytes.Contains(answers[0], []byte(keep.Prefix)) {
+					if bytes.Contains(answers[0], []byte(annotation.Prefix)) {
 						there.work, back.work = there.work+", kept", back.work+", kept"
 					}
 				}

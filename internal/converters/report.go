@@ -3,7 +3,7 @@ package converters
 import (
 	"context"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
@@ -72,7 +72,7 @@ func (r *Report) Measure(obj *jsondoc.Object, version string) (keeps bool, err e
 	if err != nil || metadata.Untouched() {
 		return false, err
 	}
-	if text, obscured, err := obj.NestedText("metadata", "annotations"); err != nil || !keep.MayBeIn(text, obscured) {
+	if text, obscured, err := obj.NestedText("metadata", "annotations"); err != nil || !annotation.MayBeIn(text, obscured) {
 		return false, err
 	}
 	annotations, err := metadata.Member("annotations")
@@ -86,7 +86,7 @@ func (r *Report) Measure(obj *jsondoc.Object, version string) (keeps bool, err e
 			size += jsondoc.UnquotedLen(v.Text())
 		}
 		all += size
-		if of, own := keep.VersionOf(string(name)); own {
+		if of, own := annotation.VersionOf(string(name)); own {
 			r.KeptBytes += size
 			keeps = keeps || of == version
 		}

@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A Transition says that some replicas may have other rules for a kind. What those of the kind give
-// has a mark (keep.Mark). When a client writes such an object, it is converted by the same rules as
+// has a mark (annotation.Mark). When a client writes such an object, it is converted by the same rules as
 // when it was read, and so is stored as it was. An object without a mark was read through a replica
 // that knows only earlier rules.
 type Transition struct {
@@ -23,7 +24,7 @@ func (t *Transition) by(k *Kind, obj *jsondoc.Object, from, to string) *Kind {
 	if t == nil || len(t.Before) == 0 || from == t.Stored || !keep.IsStored(obj) {
 		return k
 	}
-	mark := keep.MarkOf(obj, to)
+	mark := annotation.MarkOf(obj, to)
 	for _, rules := range []string{mark.Rules, mark.For} {
 		for _, known := range append(slices.Clip(t.Before), k) {
 			if known.Rules == rules {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/contrib/controllerruntime"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/review/reviewclient"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
@@ -100,7 +100,7 @@ func seen(t *testing.T, scheme *runtime.Scheme, text []byte) any {
 	}
 	meta := obj.(metav1.Object) //nolint:forcetypeassert // a custom resource
 	annotations := meta.GetAnnotations()
-	maps.DeleteFunc(annotations, func(name, _ string) bool { return keep.IsOwn(name) })
+	maps.DeleteFunc(annotations, func(name, _ string) bool { return annotation.IsOwn(name) })
 	if data, found := annotations[utilconversion.DataAnnotation]; found {
 		annotations[utilconversion.DataAnnotation] = withoutKind(t, data)
 	}

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
 
 //nolint:gochecknoglobals // flags

@@ -64,17 +64,17 @@ type keptObject struct {
 	Object  string `json:"object"`
 	Version string `json:"version"`
 	// KeptBytes and AnnotationBytes count against Limit.
-	KeptBytes       int           `json:"keptBytes"`
-	AnnotationBytes int           `json:"annotationBytes"`
-	Limit           int           `json:"limit"`
-	Kept            []annotation  `json:"kept"`
-	Versions        []keptVersion `json:"versions"`
+	KeptBytes       int              `json:"keptBytes"`
+	AnnotationBytes int              `json:"annotationBytes"`
+	Limit           int              `json:"limit"`
+	Kept            []keptAnnotation `json:"kept"`
+	Versions        []keptVersion    `json:"versions"`
 
 	others int // annotations with webhookd's prefix that this build cannot read
 }
 
-// An annotation has kept values.
-type annotation struct {
+// A keptAnnotation has kept values.
+type keptAnnotation struct {
 	Version string   `json:"version"`
 	Places  []string `json:"places"`
 	Keeps   []string `json:"keeps"`

@@ -20,7 +20,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
 )
@@ -76,17 +76,17 @@ func (r *reader) examine(ctx context.Context, text []byte) ([]*keptObject, error
 	}
 	x := &keptObject{
 		Object: object.Kind + " " + offline.NameOf(text), Version: gvk.Version,
-		Limit: offline.MaxAnnotations, Kept: []annotation{}, Versions: []keptVersion{},
+		Limit: offline.MaxAnnotations, Kept: []keptAnnotation{}, Versions: []keptVersion{},
 	}
 	for name, value := range object.Annotations {
 		size := len(name) + len(value)
 		x.AnnotationBytes += size
-		if keep.IsOwn(name) {
+		if annotation.IsOwn(name) {
 			x.KeptBytes += size
 			x.add(name, value, size, r.o)
 		}
 	}
-	slices.SortFunc(x.Kept, func(a, b annotation) int {
+	slices.SortFunc(x.Kept, func(a, b keptAnnotation) int {
 		return cmp.Or(strings.Compare(a.Version, b.Version), strings.Compare(a.Name, b.Name))
 	})
 	if err := r.outdate(ctx, x, text, gvk); err != nil {
@@ -119,7 +119,7 @@ func (r *reader) examine(ctx context.Context, text []byte) ([]*keptObject, error
 
 // add adds an annotation.
 func (x *keptObject) add(name, value string, size int, o *keptOptions) {
-	kept := keep.Describe(name, value)
+	kept := annotation.Describe(name, value)
 	if len(kept.Values) == 0 {
 		x.others++
 		return
@@ -127,7 +127,7 @@ func (x *keptObject) add(name, value string, size int, o *keptOptions) {
 	if o.version != "" && o.version != kept.Version {
 		return
 	}
-	k := annotation{Version: kept.Version, Name: name, Bytes: size}
+	k := keptAnnotation{Version: kept.Version, Name: name, Bytes: size}
 	for _, v := range kept.Values {
 		if !slices.Contains(k.Places, v.Path) {
 			k.Places = append(k.Places, v.Path)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/cli/voice"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
@@ -28,10 +28,10 @@ const MaxAnnotations = 256 << 10
 func (i *Item) Kept() (places, lines []string) {
 	was := AnnotationsOf(i.Before)
 	for name, text := range AnnotationsOf(i.After) {
-		if old, passed := was[name]; !keep.IsOwn(name) || passed && old == text {
+		if old, passed := was[name]; !annotation.IsOwn(name) || passed && old == text {
 			continue
 		}
-		kept := keep.Describe(name, text)
+		kept := annotation.Describe(name, text)
 		for _, value := range kept.Values {
 			places = append(places, kept.Version+" "+value.Path)
 			lines = append(lines, "kept from "+kept.Version+": "+value.Line)
@@ -238,7 +238,7 @@ func stripObject(object *jsondoc.Node, removed func(key string)) error {
 		}
 		left, found := 0, false
 		err = keys.Filter(func(key []byte, _ jsondoc.Member) bool {
-			if keep.IsOwn(key) {
+			if annotation.IsOwn(key) {
 				found = true
 				removed(string(key))
 				return false

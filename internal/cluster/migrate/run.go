@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
 // patience is how long an API server may be away.
@@ -244,6 +244,6 @@ func (r *run) setVersions(ctx context.Context, step Step) error {
 
 // isLeftover reports whether an annotation or label is one of a version that is gone.
 func (r *run) isLeftover(name string) bool {
-	label, own := keep.VersionOf(name)
+	label, own := annotation.VersionOf(name)
 	return own && r.state.leftover(&r.goal, label)
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
 // A Goal is what a run is for.
@@ -90,9 +90,9 @@ func (s *State) strays(g *Goal, version string) bool {
 // than all that there are. The label is that of the version in annotations. Versions that are newer
 // may come back, so their annotations stay.
 func (s *State) leftover(g *Goal, label string) bool {
-	if slices.ContainsFunc(s.names(), func(name string) bool { return keep.Label(name) == label }) {
+	if slices.ContainsFunc(s.names(), func(name string) bool { return annotation.Label(name) == label }) {
 		return false
 	}
-	return slices.ContainsFunc(g.Remove, func(name string) bool { return keep.Label(name) == label }) ||
-		keep.Versions{All: s.names()}.Gone(label)
+	return slices.ContainsFunc(g.Remove, func(name string) bool { return annotation.Label(name) == label }) ||
+		annotation.Versions{All: s.names()}.Gone(label)
 }

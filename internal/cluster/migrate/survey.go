@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
 // A Survey says what the metadata of objects names of versions.
@@ -130,7 +130,7 @@ func (y *Survey) add(group string, o *object, lost func(version string, e *metav
 	labels := map[string]bool{}
 	for _, names := range []map[string]string{o.Metadata.Annotations, o.Metadata.Labels} {
 		for name := range names {
-			if label, own := keep.VersionOf(name); own {
+			if label, own := annotation.VersionOf(name); own {
 				labels[label] = true
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -23,7 +24,7 @@ type cursor struct {
 	thereIn *jsondoc.Node // what the counterpart is in
 	// thereBy is the path of the counterpart that a rule has for the place, or for one above it at
 	// depth thereAt. Without it the counterpart has the path of the place.
-	thereBy Path
+	thereBy annotation.Path
 	thereAt int
 	// given says that this is a value of a map or an element, which no schema fills in.
 	given, otherGiven bool
@@ -130,7 +131,7 @@ type at struct {
 	index       int
 	shown, own  *jsondoc.Node
 	counterpart *jsondoc.Node
-	keys        []Key
+	keys        []annotation.Key
 }
 
 // element moves to an element of a list, of which shown is what the conversion back gives.
@@ -165,8 +166,8 @@ func (c cursor) element(depth int, shown *jsondoc.Node, e at) cursor {
 
 // misses reports whether the other version shows nothing for a key of a missing element that a rule
 // picks, so that the element would bring back what someone has removed.
-func (c cursor) misses(keys []Key, depth int) bool {
-	return keys != nil && !c.place.scoped() && slices.ContainsFunc(keys, func(k Key) bool {
+func (c cursor) misses(keys []annotation.Key, depth int) bool {
+	return keys != nil && !c.place.scoped() && slices.ContainsFunc(keys, func(k annotation.Key) bool {
 		m := c.member(k.Name, depth+1, nil, nil)
 		return m.place.moved() && m.tracked && m.there == nil
 	})
@@ -257,7 +258,7 @@ func (c cursor) keys() []string {
 	default:
 		keys = c.other.ListMapKeys()
 	}
-	if len(keys) > maxKeys {
+	if len(keys) > annotation.MaxKeys {
 		return nil
 	}
 	return keys

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
@@ -26,7 +27,7 @@ type Conversion struct {
 // Diff returns the entries that bring x back. It takes time in proportion to x and g, and the
 // entries are valid until m is reset. It fails if the context is done, or for an object with too
 // many members.
-func Diff(ctx context.Context, m *Memory, c *Conversion) ([]*Entry, error) {
+func Diff(ctx context.Context, m *Memory, c *Conversion) ([]*annotation.Entry, error) {
 	if c.Restored == nil {
 		c.Restored = &Restored{}
 	}
@@ -46,7 +47,7 @@ type differ struct {
 	// coarse keeps what only x has as one entry, not leaf by leaf.
 	coarse  bool
 	within  int // how many lists without keys this is in
-	entries []*Entry
+	entries []*annotation.Entry
 }
 
 func (d *differ) diff() {
@@ -76,9 +77,9 @@ func (d *differ) metadata(x, g *jsondoc.Node, c cursor) {
 		if was == nil && now == nil || was.SameText(now) || d.stopped() {
 			continue
 		}
-		d.push(PathElement{Name: "metadata"}, g)
-		d.push(PathElement{Name: field}, now)
-		d.members(was, now, c.member(field, 2, g, x), IsOwn)
+		d.push(annotation.PathElement{Name: "metadata"}, g)
+		d.push(annotation.PathElement{Name: field}, now)
+		d.members(was, now, c.member(field, 2, g, x), annotation.IsOwn)
 		d.pop()
 		d.pop()
 	}
@@ -91,7 +92,7 @@ func (d *differ) members(x, g *jsondoc.Node, c cursor, leaveOut func(string) boo
 		if leaveOut != nil && leaveOut(name) {
 			return true
 		}
-		d.push(PathElement{Name: name, data: c.userNamed(name)}, b)
+		d.push(annotation.PathElement{Name: name, IsData: c.userNamed(name)}, b)
 		d.value(a, b, c.member(name, len(d.path), g, x))
 		d.pop()
 		return !d.stopped()
@@ -104,7 +105,7 @@ func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 	case d.stopped() || c.place.dropped():
 	case d.Unknown && x != nil && c.unknown():
 		if !d.Restored.unknown[survivor(d.path, x)] {
-			d.add(Entry{value: x.Text()}, c)
+			d.add(annotation.Entry{Value: x.Text()}, c)
 		}
 	case x == nil:
 		d.absent(g, c)
@@ -115,7 +116,7 @@ func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 	case x.SameText(g) && !d.Unknown:
 	case c.isDefaultContainer(g):
 		if !same(x, g) { // Restore does not see what is filled in
-			d.keep(Entry{value: x.Text()}, g, c)
+			d.keep(annotation.Entry{Value: x.Text()}, g, c)
 		}
 	case x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map && d.goesInto(x):
 		d.objects(x, g, c)
@@ -123,7 +124,7 @@ func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 		d.lists(x, g, c)
 	case d.newlyMapped(nil, c) && c.isFilled(x, true):
 	case !same(x, g):
-		d.keep(Entry{value: x.Text()}, g, c)
+		d.keep(annotation.Entry{Value: x.Text()}, g, c)
 	}
 }
 
@@ -132,18 +133,18 @@ func (d *differ) objects(x, g *jsondoc.Node, c cursor) {
 	switch {
 	case c.place == nil || !c.place.Element:
 		d.members(x, g, c, nil)
-	case d.within >= maxNested:
-		d.keep(Entry{value: x.Text()}, g, c)
+	case d.within >= annotation.MaxNested:
+		d.keep(annotation.Entry{Value: x.Text()}, g, c)
 	default:
 		e := c.alone()
 		if kept := d.inElement(x, g, e); len(kept) > 0 {
-			d.add(Entry{kind: isList, list: &listEntry{length: 1, elements: []*keptElement{keptElementOf(0, g, e, kept)}}}, c)
+			d.add(annotation.Entry{Kind: annotation.KindList, List: &annotation.ListEntry{Length: 1, Elements: []*annotation.Element{keptElement(0, g, e, kept)}}}, c)
 		}
 	}
 }
 
 // inElement compares two elements, where paths start again.
-func (d *differ) inElement(x, g *jsondoc.Node, c cursor) []*Entry {
+func (d *differ) inElement(x, g *jsondoc.Node, c cursor) []*annotation.Entry {
 	if !d.Unknown && x.SameText(g) {
 		return nil
 	}
@@ -164,15 +165,15 @@ func (d *differ) only(x *jsondoc.Node, c cursor) {
 	switch {
 	case !c.tracked && c.isFilled(x, d.Stored):
 	case d.coarse && !c.place.drops():
-		d.keep(Entry{value: x.Text()}, nil, c)
+		d.keep(annotation.Entry{Value: x.Text()}, nil, c)
 	case x.Kind() == jsondoc.Map && d.goesInto(x):
 		if d.members(x, nil, c, nil); len(d.entries) == before {
-			d.keep(Entry{value: []byte("{}")}, nil, c)
+			d.keep(annotation.Entry{Value: []byte("{}")}, nil, c)
 		}
 		d.withoutDefaults(x, c)
 	case x.Kind() == jsondoc.Array && d.goesInto(x) && (d.onlyKeyed(d.elements(x), c) || d.onlyBehindFirst(d.elements(x), c)):
 	default:
-		d.keep(Entry{value: x.Text()}, nil, c)
+		d.keep(annotation.Entry{Value: x.Text()}, nil, c)
 	}
 }
 
@@ -182,8 +183,8 @@ func (d *differ) withoutDefaults(x *jsondoc.Node, c cursor) {
 		if d.part(x, name) != nil {
 			return
 		}
-		d.push(PathElement{Name: name}, nil)
-		d.keep(Entry{kind: isAbsent}, nil, c.member(name, len(d.path), nil, x))
+		d.push(annotation.PathElement{Name: name}, nil)
+		d.keep(annotation.Entry{Kind: annotation.KindAbsent}, nil, c.member(name, len(d.path), nil, x))
 		d.pop()
 	})
 }
@@ -195,7 +196,7 @@ func (d *differ) absent(g *jsondoc.Node, c cursor) {
 	if d.newlyMapped(g, c) || !c.given && fills(c.schema, g) {
 		return
 	}
-	if d.keep(Entry{kind: isAbsent}, g, c); !c.opaque && !d.coarse {
+	if d.keep(annotation.Entry{Kind: annotation.KindAbsent}, g, c); !c.opaque && !d.coarse {
 		d.absentParts(g, c)
 	}
 }
@@ -207,7 +208,7 @@ func (d *differ) absentParts(g *jsondoc.Node, c cursor) {
 		return
 	}
 	d.note(g.Each(func(name string, m *jsondoc.Node) bool {
-		d.push(PathElement{Name: name, data: c.userNamed(name)}, m)
+		d.push(annotation.PathElement{Name: name, IsData: c.userNamed(name)}, m)
 		if part := c.member(name, len(d.path), g, nil); part.there == nil || part.otherFills() {
 			d.absent(m, part)
 		} else {
@@ -261,24 +262,24 @@ func (d *differ) mapsNewly(c cursor) bool {
 }
 
 // keep adds an entry for the path, with the digest of its inputs.
-func (d *differ) keep(e Entry, g *jsondoc.Node, c cursor) {
-	if e.inputs = d.inputs(g, c, &e).ofObject(c); e.kind != isValue && e.inputs.isDefaults() {
-		e.inputs = stamp{} // only of values does it matter why nothing else is shown
+func (d *differ) keep(e annotation.Entry, g *jsondoc.Node, c cursor) {
+	if e.Inputs = c.ofObject(d.inputs(g, c, &e)); e.Kind != annotation.KindValue && e.Inputs.IsDefaults() {
+		e.Inputs = annotation.Digest{} // only of values does it matter why nothing else is shown
 	}
-	if e.kind == isValue && c.couldShow(e.value) {
-		e.inputs.any = true // so the rules map it already
+	if e.Kind == annotation.KindValue && c.couldShow(e.Value) {
+		e.Inputs.Any = true // so the rules map it already
 	}
 	d.add(e, c)
 }
 
 // add adds an entry for the path.
-func (d *differ) add(e Entry, c cursor) {
-	e.path, e.around, e.of = d.memory.path(d.path), c.around, c.claim(false)
-	if e.kind == isAbsent || len(e.path) > 0 && e.path[0].Name == "metadata" {
-		e.around = usualAround(e.path) // without the value around there is nothing to remove
+func (d *differ) add(e annotation.Entry, c cursor) {
+	e.Path, e.Around, e.Of = d.memory.NewPath(d.path), c.around, c.claim(false)
+	if e.Kind == annotation.KindAbsent || len(e.Path) > 0 && e.Path[0].Name == "metadata" {
+		e.Around = annotation.UsualAround(e.Path) // without the value around there is nothing to remove
 	}
-	d.entries = append(d.entries, d.memory.entries.add(e))
-	if len(d.entries) > maxAnnotations && !d.coarse && d.within == 0 {
+	d.entries = append(d.entries, d.memory.NewEntry(e))
+	if len(d.entries) > annotation.MaxAnnotations && !d.coarse && d.within == 0 {
 		d.note(errMany)
 	}
 }
@@ -288,25 +289,25 @@ var errMany = errors.New("more entries than annotations")
 
 // claim returns the unit of the place, and its scope in the version that is converted from: in the
 // object itself, or in that of the other version.
-func (c cursor) claim(there bool) claim {
+func (c cursor) claim(there bool) annotation.Claim {
 	unit, in := c.unit, c.unitScope
 	if unit == nil {
 		unit, in = c.outer, c.outerScope
 	}
 	switch {
 	case unit == nil && c.opaque:
-		return claim{unit: "opaque"}
+		return annotation.Claim{Unit: "opaque"}
 	case unit == nil:
-		return claim{}
+		return annotation.Claim{}
 	case there:
-		return claim{unit.id, in.there}
+		return annotation.Claim{Unit: unit.id, In: in.there}
 	}
-	return claim{unit.id, in.own}
+	return annotation.Claim{Unit: unit.id, In: in.own}
 }
 
 // goesInto reports whether the parts of a value have paths that are not too long.
 func (d *differ) goesInto(n *jsondoc.Node) bool {
-	most := maxSteps - 1
+	most := annotation.MaxSteps - 1
 	if n.Kind() == jsondoc.Array {
 		most-- // entries of an element are for its parts
 	}
@@ -316,4 +317,12 @@ func (d *differ) goesInto(n *jsondoc.Node) bool {
 func (d *differ) isEmpty(n *jsondoc.Node) bool {
 	d.part(n, "") // Len has no error
 	return n.Len() == 0
+}
+
+// IsStored reports whether an object may be one that the API server has stored, and which so has
+// all defaults. Fragments are not: in server-side apply their manager would come to own the
+// defaults.
+func IsStored(obj *jsondoc.Object) bool {
+	uid, _, err := obj.NestedText("metadata", "uid")
+	return err == nil && len(uid) > len(`""`) && uid[0] == '"'
 }

@@ -3,6 +3,8 @@ package keep
 import (
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
+	"github.com/crdconvert/webhookd/internal/converters/keep/hash"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -16,17 +18,17 @@ func (d *differ) lists(x, g *jsondoc.Node, c cursor) {
 	e := d.unkeyed(d.elements(x), d.elements(g), c)
 	switch {
 	case e == nil:
-		d.keep(Entry{value: x.Text()}, g, c)
-	case len(e.elements) > 0 || len(e.added) > 0:
+		d.keep(annotation.Entry{Value: x.Text()}, g, c)
+	case len(e.Elements) > 0 || len(e.Added) > 0:
 		d.keepList(e, c)
 	}
 }
 
 // keepList keeps the entry of a list without keys.
-func (d *differ) keepList(l *listEntry, c cursor) {
-	e := Entry{kind: isList, list: l}
-	if len(l.added) > 0 {
-		e.inputs = d.listInputs(c, l.length).ofObject(c)
+func (d *differ) keepList(l *annotation.ListEntry, c cursor) {
+	e := annotation.Entry{Kind: annotation.KindList, List: l}
+	if len(l.Added) > 0 {
+		e.Inputs = c.ofObject(d.listInputs(c, l.Length))
 	}
 	d.add(e, c)
 }
@@ -40,7 +42,7 @@ func (d *differ) keyed(was, now []*jsondoc.Node, c cursor) bool {
 		return false
 	}
 	m := matchKeys(was, keys, fields, c)
-	if len(was) > 0 && !slices.ContainsFunc(m.keys, func(k []Key) bool { return k != nil }) {
+	if len(was) > 0 && !slices.ContainsFunc(m.keys, func(k []annotation.Key) bool { return k != nil }) {
 		return false
 	}
 	for i, e := range was {
@@ -62,15 +64,15 @@ func (d *differ) keyed(was, now []*jsondoc.Node, c cursor) bool {
 
 // A keyMatch says which elements of a list are which ones of g's list.
 type keyMatch struct {
-	of   []int   // the index in g of each element, or -1
-	from []int   // the other way round
-	keys [][]Key // of each element: those in g, or its own if only it has them; nil if nothing identifies it
+	of   []int              // the index in g of each element, or -1
+	from []int              // the other way round
+	keys [][]annotation.Key // of each element: those in g, or its own if only it has them; nil if nothing identifies it
 }
 
 // matchKeys matches elements with the same keys. If as many are left on both sides, a rule has
 // given them other keys: they match in their order, apart from those that a rule picks.
-func matchKeys(was []*jsondoc.Node, now [][]Key, fields []string, list cursor) keyMatch {
-	m := keyMatch{slices.Repeat([]int{-1}, len(was)), slices.Repeat([]int{-1}, len(now)), make([][]Key, len(was))}
+func matchKeys(was []*jsondoc.Node, now [][]annotation.Key, fields []string, list cursor) keyMatch {
+	m := keyMatch{slices.Repeat([]int{-1}, len(was)), slices.Repeat([]int{-1}, len(now)), make([][]annotation.Key, len(was))}
 	inNow := indexOf(now)
 	var left []int
 	for i, e := range was {
@@ -115,17 +117,19 @@ func matchKeys(was []*jsondoc.Node, now [][]Key, fields []string, list cursor) k
 	return m
 }
 
-func (m *keyMatch) join(i, j int, now [][]Key) { m.of[i], m.from[j], m.keys[i] = j, i, now[j] }
+func (m *keyMatch) join(i, j int, now [][]annotation.Key) {
+	m.of[i], m.from[j], m.keys[i] = j, i, now[j]
+}
 
 // order keeps the order of a list with keys, and the elements that no key identifies, unless the
 // list has that order anyway: g's elements, then one that only x has.
-func (d *differ) order(was []*jsondoc.Node, now [][]Key, m keyMatch, c cursor) {
-	e := Entry{kind: isOrder}
+func (d *differ) order(was []*jsondoc.Node, now [][]annotation.Key, m keyMatch, c cursor) {
+	e := annotation.Entry{Kind: annotation.KindOrder}
 	last, only, sorted := -1, 0, true
 	for i, keys := range m.keys {
 		switch {
 		case keys == nil:
-			e.added = append(e.added, added{len(e.order) - 1, was[i].Text()})
+			e.Added = append(e.Added, annotation.Added{After: len(e.Order) - 1, Value: was[i].Text()})
 			continue
 		case m.of[i] < 0:
 			only++
@@ -133,25 +137,25 @@ func (d *differ) order(was []*jsondoc.Node, now [][]Key, m keyMatch, c cursor) {
 			sorted = sorted && only == 0 && m.of[i] > last
 			last = m.of[i]
 		}
-		e.order = append(e.order, keys)
+		e.Order = append(e.Order, keys)
 	}
-	if only > 1 || !sorted || len(e.added) > 0 {
-		e.inputs = orderOf(now)
+	if only > 1 || !sorted || len(e.Added) > 0 {
+		e.Inputs = orderOf(now)
 		d.add(e, c)
 	}
 }
 
 // orderOf returns the digest of the order of a list's elements.
-func orderOf(keys [][]Key) stamp {
+func orderOf(keys [][]annotation.Key) annotation.Digest {
 	if len(keys) == 0 {
-		return stamp{}
+		return annotation.Digest{}
 	}
 	var room [256]byte
 	text := room[:0]
 	for _, k := range keys {
-		text = appendKeys(text, k)
+		text = annotation.AppendKeys(text, k)
 	}
-	return stampOf(hashed(hash("order"), text))
+	return annotation.DigestOf(hash.Add(hash.Of("order"), text))
 }
 
 // common returns the fields that all elements of a list have. The other version may not know all.
@@ -166,8 +170,8 @@ func common(fields []string, list []*jsondoc.Node, s *crdschema.Node) []string {
 }
 
 // distinctKeys returns the keys of all elements, or nil unless they differ.
-func distinctKeys(list []*jsondoc.Node, fields []string, s *crdschema.Node) [][]Key {
-	all, room := make([][]Key, 0, len(list)), make([]Key, 0, len(list)*len(fields))
+func distinctKeys(list []*jsondoc.Node, fields []string, s *crdschema.Node) [][]annotation.Key {
+	all, room := make([][]annotation.Key, 0, len(list)), make([]annotation.Key, 0, len(list)*len(fields))
 	for _, e := range list {
 		first := len(room)
 		keys, ok := appendKeysOf(room, e, fields, s)
@@ -183,7 +187,7 @@ func distinctKeys(list []*jsondoc.Node, fields []string, s *crdschema.Node) [][]
 	return all
 }
 
-func areDifferent(all [][]Key) bool {
+func areDifferent(all [][]annotation.Key) bool {
 	if len(all) > fewKeys {
 		seen := make(map[string]bool, len(all))
 		for _, keys := range all {
@@ -192,7 +196,7 @@ func areDifferent(all [][]Key) bool {
 		return len(seen) == len(all)
 	}
 	for i, keys := range all {
-		if slices.ContainsFunc(all[:i], func(other []Key) bool { return slices.Equal(other, keys) }) {
+		if slices.ContainsFunc(all[:i], func(other []annotation.Key) bool { return slices.Equal(other, keys) }) {
 			return false
 		}
 	}
@@ -200,7 +204,7 @@ func areDifferent(all [][]Key) bool {
 }
 
 // element compares two elements, one of which may be nil. Index is that in g, or -1.
-func (d *differ) element(x, g *jsondoc.Node, keys []Key, c cursor, index int) {
+func (d *differ) element(x, g *jsondoc.Node, keys []annotation.Key, c cursor, index int) {
 	if d.stopped() || !d.Unknown && x.SameText(g) {
 		return
 	}
@@ -209,11 +213,11 @@ func (d *differ) element(x, g *jsondoc.Node, keys []Key, c cursor, index int) {
 		at.counterpart = d.counterpart(c, keys)
 	}
 	e := c.element(len(d.path)+1, d.shown(), at)
-	d.push(PathElement{Keys: keys}, g)
+	d.push(annotation.PathElement{Keys: keys}, g)
 	switch {
 	case e.place.dropped():
 	case x == nil:
-		d.keep(Entry{kind: isAbsent}, g, e)
+		d.keep(annotation.Entry{Kind: annotation.KindAbsent}, g, e)
 	case g == nil:
 		d.onlyElement(x, keys, e)
 	default:
@@ -257,40 +261,34 @@ func (d *differ) onlyBehindFirst(list []*jsondoc.Node, c cursor) bool {
 
 // onlyElement keeps the element itself and its fields one by one: it stays when their owner gives
 // one up.
-func (d *differ) onlyElement(x *jsondoc.Node, keys []Key, c cursor) {
+func (d *differ) onlyElement(x *jsondoc.Node, keys []annotation.Key, c cursor) {
 	if d.coarse && !c.place.drops() {
-		d.keep(Entry{value: x.Text()}, nil, c)
+		d.keep(annotation.Entry{Value: x.Text()}, nil, c)
 		return
 	}
-	d.keep(Entry{value: []byte("{}")}, nil, c)
-	d.members(x, nil, c, func(name string) bool { return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name }) })
+	d.keep(annotation.Entry{Value: []byte("{}")}, nil, c)
+	d.members(x, nil, c, func(name string) bool {
+		return slices.ContainsFunc(keys, func(k annotation.Key) bool { return k.Name == name })
+	})
 	d.withoutDefaults(x, c)
 }
 
-// maxElements limits the elements with digests. A longer list is kept as a whole, and returns until
-// it is edited.
-const maxElements = 1 << 14
-
-// maxNested limits how deep lists without keys are compared element by element: reading an
-// annotation takes time in proportion to its size and depth.
-const maxNested = 8
-
 // unkeyed compares two lists element by element. It returns nil if it cannot match the elements.
-func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
-	if len(was) > maxElements || len(now) > maxElements || d.within >= maxNested {
+func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *annotation.ListEntry {
+	if len(was) > annotation.MaxElements || len(now) > annotation.MaxElements || d.within >= annotation.MaxNested {
 		return nil
 	}
 	of := d.inOrder(was, now, c.schema.Items())
 	if of == nil || c.place != nil && len(c.place.Picks) > 0 && !sameKeys(was, now, of, c.place.Keys) {
 		return nil
 	}
-	l := &listEntry{length: len(now)}
+	l := &annotation.ListEntry{Length: len(now)}
 	next := 0
 	add := func(upTo, after int) {
 		for ; next < upTo; next++ {
-			l.added = append(l.added, added{after, was[next].Text()})
-			if last := len(l.elements) - 1; after >= 0 && (last < 0 || l.elements[last].index != after) {
-				l.elements = append(l.elements, keptElementOf(after, now[after], c.unkeyedElement(after, now[after], was[of[after]], d.shown()), nil))
+			l.Added = append(l.Added, annotation.Added{After: after, Value: was[next].Text()})
+			if last := len(l.Elements) - 1; after >= 0 && (last < 0 || l.Elements[last].Index != after) {
+				l.Elements = append(l.Elements, keptElement(after, now[after], c.unkeyedElement(after, now[after], was[of[after]], d.shown()), nil))
 			}
 		}
 	}
@@ -302,7 +300,7 @@ func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *listEntry {
 		next = of[j] + 1
 		e := c.unkeyedElement(j, g, was[of[j]], d.shown())
 		if kept := d.inElement(was[of[j]], g, e); len(kept) > 0 {
-			l.elements = append(l.elements, keptElementOf(j, g, e, kept))
+			l.Elements = append(l.Elements, keptElement(j, g, e, kept))
 		}
 	}
 	add(len(was), len(now)-1)

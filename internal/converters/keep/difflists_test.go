@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
 func TestMatchKeys(t *testing.T) {
 	t.Parallel()
-	picked := &Place{Picks: []Pick{{PathElement{Keys: []Key{{"k", `"picked"`}}}, &Place{}}}}
+	picked := &Place{Picks: []Pick{{annotation.PathElement{Keys: []annotation.Key{{Name: "k", Value: `"picked"`}}}, &Place{}}}}
 	for name, test := range map[string]struct {
 		was, now string // lists, whose elements are known by k
 		list     *Place
@@ -107,7 +109,7 @@ func TestOnlyElementsWithKeptValuesAreStored(t *testing.T) {
 			entries := diffTest(t, `{"l":`+test.x+`}`, `{"l":`+test.shown+`}`, &Layout{})
 			got := ""
 			for _, e := range entries {
-				got = describeList(e.list)
+				got = describeList(e.List)
 			}
 			if len(entries) > 1 || got != test.want {
 				t.Errorf("got %q in %d entries", got, len(entries))

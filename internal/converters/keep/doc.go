@@ -9,14 +9,14 @@
 // the reverse conversion of y: what clients of A see until someone edits y. A conversion is one
 // pass:
 //
-//   - [Take] removes the annotations of both versions from x, and returns the entries of B.
+//   - [annotation.Take] removes the annotations of both versions from x, and returns the entries of B.
 //   - The caller converts x to y, and notes in a [Trace] where elements of lists come from.
 //   - [Restore] puts the entries back into y whose inputs x still shows.
 //   - The caller fills in the defaults of B ([crdschema.Node.Fill]).
 //   - The caller converts y back to g.
-//   - [Diff] compares x with g, and returns an [Entry] for each leaf that differs, with the digest
+//   - [Diff] compares x with g, and returns an entry for each leaf that differs, with the digest
 //     of its inputs in y.
-//   - [Put] writes these entries into annotations of y.
+//   - [annotation.Put] writes these entries into annotations of y.
 //
 // # Inputs
 //
@@ -28,7 +28,7 @@
 //
 // A value in what an expression makes is computed from places that are not known one by one. Such
 // values may contradict x. [Restored.Claims] has their units, and the caller finds out by a further
-// conversion without them ([Disputed], [Without]).
+// conversion without them.
 //
 // # Lists
 //
@@ -40,12 +40,13 @@
 // # Other rules
 //
 // While replicas have different rules, each converts an object back by those that it was converted
-// by: a [Mark] names them. Replicas that know only earlier rules need other entries, so an object
-// may have both.
+// by: an [annotation.Mark] names them. Replicas that know only earlier rules need other entries, so
+// an object may have both.
 //
 // # What the package knows
 //
-// It knows objects, schemas and a [Layout]: which place of B is the counterpart of a place of A,
-// what identifies the elements of a list, and the units. It does not know how conversions are made.
-// Package plan makes layouts from rules, and conversion.Lossless makes them for converters in Go.
+// Package annotation has the text of what is kept. This one knows objects, schemas and a [Layout]:
+// which place of B is the counterpart of a place of A, what identifies the elements of a list, and
+// the units. It does not know how conversions are made. Package plan makes layouts from rules, and
+// conversion.Lossless makes them for converters in Go.
 package keep

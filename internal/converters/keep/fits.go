@@ -3,6 +3,7 @@ package keep
 import (
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/hash"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -126,7 +127,7 @@ func (d *distinct) identity(e *jsondoc.Node) uint64 {
 	if d.schema.ListType() == "set" {
 		return digest(e)
 	}
-	id := uint64(offset64)
+	id := hash.Offset
 	for _, field := range d.schema.ListMapKeys() {
 		key, _ := e.Member(field)
 		s := d.schema.Items().Property(field)
@@ -137,9 +138,9 @@ func (d *distinct) identity(e *jsondoc.Node) uint64 {
 			key, _ = parsed([]byte(text))
 		}
 		if key != nil {
-			id ^= mixed(digest(key))
+			id ^= hash.Mix(digest(key))
 		}
-		id = ended(id)
+		id = hash.End(id)
 	}
 	return id
 }

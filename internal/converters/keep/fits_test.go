@@ -63,7 +63,7 @@ func TestWhatIsMadeFits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kept, taken := takeText(t, named(Names(append([]string{"spec"}, strings.Split(test.at, ".")...)...)), test.text)
+			kept, taken := takeText(t, named(pathOf(append([]string{"spec"}, strings.Split(test.at, ".")...)...)), test.text)
 			if !taken {
 				t.Fatal("the annotation is none")
 			}

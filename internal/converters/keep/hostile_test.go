@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/test/helpers/costtest"
 )
 
@@ -34,90 +35,84 @@ func numbered(format string) func(int) string {
 	return func(i int) string { return fmt.Sprintf(format, i) }
 }
 
-// named returns the name of the annotation of v1 for a path.
-func named(path Path) string {
-	name, _ := AnnotationName("v1", path)
-	return name
-}
-
 func hostileAnnotations() []hostile {
-	deep := Names(slices.Repeat([]string{"a"}, maxSteps/2)...)
-	long := Names(slices.Repeat([]string{"a"}, 100_000)...)
+	deep := pathOf(slices.Repeat([]string{"a"}, annotation.MaxSteps/2)...)
+	long := pathOf(slices.Repeat([]string{"a"}, 100_000)...)
 	list := func(size int) string { // of fewer elements than maxElements
 		return `{"l":[` + repeated(size, numbered(`{"x":%d,"long":"`+strings.Repeat("a", 90)+`"}`)) + `]}`
 	}
 	keyed := func(size int) string { return `{"l":[` + repeated(size, numbered(`{"name":"n%d"}`)) + `]}` }
 	entries := func(size int) string { return `{"m":{` + repeated(size, numbered(`"k%d":{"x":1}`)) + `}}` }
 	return []hostile{
-		{"a long name", Prefix + "v1" + strings.Repeat(".a", 100_000), same0(`{"value":1}`), nil},
-		{"a long name of one word", Prefix + "v1.spec." + strings.Repeat("a", 200_000), same0(`{"value":1}`), nil},
+		{"a long name", annotation.Prefix + "v1" + strings.Repeat(".a", 100_000), same0(`{"value":1}`), nil},
+		{"a long name of one word", annotation.Prefix + "v1.spec." + strings.Repeat("a", 200_000), same0(`{"value":1}`), nil},
 		{"a long path", named(long), func(size int) string {
 			return `{"value":1,"path":[` + repeated(size, same0(`"a"`)) + `]}`
 		}, nil},
 		{"many parts below a deep path", named(deep), func(size int) string {
 			return `{"parts":[` + repeated(size, numbered(`{"absent":true,"path":["a","b%d"]}`)) + `]}`
 		}, nil},
-		{"many parts with deep paths", named(Names("spec")), func(size int) string {
-			return `{"parts":[` + repeated(size, numbered(`{"value":1,"path":[`+strings.Repeat(`"a",`, maxSteps/2)+`"b%d"]}`)) + `]}`
+		{"many parts with deep paths", named(pathOf("spec")), func(size int) string {
+			return `{"parts":[` + repeated(size, numbered(`{"value":1,"path":[`+strings.Repeat(`"a",`, annotation.MaxSteps/2)+`"b%d"]}`)) + `]}`
 		}, nil},
-		{"many parts of a map", named(Names("spec")), func(size int) string {
+		{"many parts of a map", named(pathOf("spec")), func(size int) string {
 			return `{"parts":[` + repeated(size, numbered(`{"absent":true,"path":["m","k%d","x"]}`)) + `]}`
 		}, entries},
-		{"many parts of one place", named(Names("spec")), func(size int) string {
+		{"many parts of one place", named(pathOf("spec")), func(size int) string {
 			return `{"parts":[` + repeated(size, same0(`{"value":1,"path":["m"]}`)) + `]}`
 		}, entries},
-		{"a place, and those in it", named(Names("spec")), func(size int) string {
+		{"a place, and those in it", named(pathOf("spec")), func(size int) string {
 			return `{"parts":[{"absent":true,"path":["m"]},` + repeated(size, numbered(`{"value":2,"path":["m","k%d","x"]}`)) + `]}`
 		}, entries},
-		{"many elements with keys", named(Names("spec")), func(size int) string {
+		{"many elements with keys", named(pathOf("spec")), func(size int) string {
 			return `{"parts":[` + repeated(size, numbered(`{"value":1,"path":["l",{"name":"n%d"},"x"]}`)) + `]}`
 		}, keyed},
-		{"many elements that are not there", named(Names("spec")), func(size int) string {
+		{"many elements that are not there", named(pathOf("spec")), func(size int) string {
 			return `{"parts":[` + repeated(size, numbered(`{"value":1,"in":0,"path":["l",{"other":%d},"x"]}`)) + `]}`
 		}, keyed},
-		{"elements by many sets of keys", named(Names("spec")), func(size int) string {
+		{"elements by many sets of keys", named(pathOf("spec")), func(size int) string {
 			return `{"parts":[` + repeated(size, numbered(`{"value":1,"path":["l",{"name":"n0","k%d":1},"x"]}`)) + `]}`
 		}, keyed},
-		{"elements by many keys", named(Names("spec", "l")), func(size int) string {
+		{"elements by many keys", named(pathOf("spec", "l")), func(size int) string {
 			return `{"order":[{` + repeated(size, numbered(`"k%d":1`)) + `}]}`
 		}, keyed},
-		{"a long order", named(Names("spec", "l")), func(size int) string {
+		{"a long order", named(pathOf("spec", "l")), func(size int) string {
 			return `{"order":[` + repeated(size/2, numbered(`{"name":"n%d"}`)) + `],"added":[` + repeated(size/2, numbered(`{"after":%d,"value":1}`)) + `]}`
 		}, keyed},
-		{"an order of one element", named(Names("spec", "l")), func(size int) string {
+		{"an order of one element", named(pathOf("spec", "l")), func(size int) string {
 			return `{"order":[` + repeated(size, same0(`{"name":"n0"}`)) + `]}`
 		}, keyed},
-		{"many elements with the same keys", named(Names("spec", "l")), func(size int) string {
+		{"many elements with the same keys", named(pathOf("spec", "l")), func(size int) string {
 			return `{"order":[` + repeated(size/4, numbered(`{"name":"n%d"}`)) + `],"added":[` + repeated(size/2, same0(`{"after":99999,"value":{"name":"n0"}}`)) + `]}`
 		}, keyed},
-		{"many elements without keys", named(Names("spec", "l")), func(size int) string {
+		{"many elements without keys", named(pathOf("spec", "l")), func(size int) string {
 			return `{"list":{"length":1,"elements":{` + repeated(size, numbered(`"%d":{"was":"a"}`)) + `}}}`
 		}, list},
-		{"values of many elements without keys", named(Names("spec", "l")), func(size int) string {
+		{"values of many elements without keys", named(pathOf("spec", "l")), func(size int) string {
 			return `{"list":{"length":1,"elements":{` + repeated(size, numbered(`"%d":{"was":"a","kept":[{"value":1,"path":["y"]}],"alike":"a"}`)) + `}}}`
 		}, list},
-		{"much that an element is like", named(Names("spec", "l")), func(size int) string {
+		{"much that an element is like", named(pathOf("spec", "l")), func(size int) string {
 			return `{"list":{"length":2,"elements":{"0":{"was":"a","kept":[{"value":1,"path":["y"]}],"alike":"` + strings.Repeat("a ", size/2) + `a"}}}}`
 		}, func(int) string { return `{"l":[{"a":1},{"b":2}]}` }},
-		{"many elements more", named(Names("spec", "l")), func(size int) string {
+		{"many elements more", named(pathOf("spec", "l")), func(size int) string {
 			return `{"list":{"length":2,"elements":{` + repeated(size/2, numbered(`"%d":{"was":"a"}`)) + `},"added":[` +
 				repeated(size/2, same0(`{"after":-1,"value":1}`)) + `]}}`
 		}, func(int) string { return `{"l":[{"a":1},{"b":2}]}` }},
-		{"lists in lists", named(Names("spec", "l")), func(size int) string {
+		{"lists in lists", named(pathOf("spec", "l")), func(size int) string {
 			const before, after = `"list":{"length":1,"elements":{"0":{"was":"a","kept":[`, `]}}}}`
-			return "{" + before + strings.Repeat(`{"path":["x"],`+before, maxNested-1) + repeated(size/2, numbered(`{"value":1,"path":["x%d"]}`)) +
-				strings.Repeat(after, maxNested)
+			return "{" + before + strings.Repeat(`{"path":["x"],`+before, annotation.MaxNested-1) + repeated(size/2, numbered(`{"value":1,"path":["x%d"]}`)) +
+				strings.Repeat(after, annotation.MaxNested)
 		}, func(int) string { return `{"l":` + strings.Repeat(`[{"x":`, 80) + "1" + strings.Repeat("}]", 80) + "}" }},
-		{"a deep value", named(Names("spec", "l")), func(size int) string {
+		{"a deep value", named(pathOf("spec", "l")), func(size int) string {
 			return `{"value":` + strings.Repeat("[", min(size/4, 500)) + strings.Repeat("]", min(size/4, 500)) + `}`
 		}, nil},
-		{"a deep value in each of many parts", named(Names("spec")), func(size int) string {
+		{"a deep value in each of many parts", named(pathOf("spec")), func(size int) string {
 			return `{"parts":[` + repeated(size, numbered(`{"path":["m","k%d"],"value":`+strings.Repeat("[", 400)+strings.Repeat("]", 400)+`}`)) + `]}`
 		}, entries},
-		{"escapes", named(Names("spec")), func(size int) string {
+		{"escapes", named(pathOf("spec")), func(size int) string {
 			return `{"parts":[` + repeated(size, numbered(`{"path":["\u006d","\u006b%d"],"value":"`+strings.Repeat(`\u0061`, 20)+`"}`)) + `]}`
 		}, entries},
-		{"invalid JSON at its end", named(Names("spec")), func(size int) string {
+		{"invalid JSON at its end", named(pathOf("spec")), func(size int) string {
 			return `{"parts":[` + repeated(size, numbered(`{"path":["k%d"],"value":1}`)) + `,`
 		}, nil},
 	}
@@ -149,7 +144,7 @@ func TestHostileAnnotationsCostNoMoreThanTheirSize(t *testing.T) { //nolint:para
 func TestEntriesCostNoMoreThanTheirObject(t *testing.T) { //nolint:paralleltest // it measures
 	const list = "list"
 	mapOfList := &Layout{Root: &Place{Members: map[string]*Place{
-		"m": {Moved: true, Counterparts: []Counterpart{{Path: Names("l")}}, Of: list, Each: &Place{Scope: true}},
+		"m": {Moved: true, Counterparts: []Counterpart{{Path: pathOf("l")}}, Of: list, Each: &Place{Scope: true}},
 	}}}
 	for name, test := range map[string]struct {
 		shown, element, lacks string // the other version's object and each of its elements; what they lack

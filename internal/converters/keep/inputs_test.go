@@ -3,6 +3,7 @@ package keep
 import (
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
 )
@@ -43,10 +44,10 @@ func TestInputs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			one, other := inputsTest(t, test.of, test.one, 0), inputsTest(t, test.of, test.other, 0)
-			if (one.sum != other.sum) != test.differ {
+			if (one.Sum != other.Sum) != test.differ {
 				t.Errorf("inputs %v and %v", one, other)
 			}
-			if later := inputsTest(t, test.of, test.one, 1); later.sum != one.sum {
+			if later := inputsTest(t, test.of, test.one, 1); later.Sum != one.Sum {
 				t.Errorf("a place that a rule reads later and that shows nothing makes %v of %v", later, one)
 			}
 		})
@@ -55,7 +56,7 @@ func TestInputs(t *testing.T) {
 
 // inputsTest returns the inputs of a value, where the other version shows y, for rules that read
 // some places more.
-func inputsTest(t *testing.T, of, y string, more int) stamp {
+func inputsTest(t *testing.T, of, y string, more int) annotation.Digest {
 	t.Helper()
 	schemas := crdschematest.Roots(t, `
 inUnit: {type: string}
@@ -72,21 +73,21 @@ later: {type: string}
 	spec := schemas[1].Property("spec")
 	names := []string{"a", "c", "d", "e", "p", "later"}[:5+more]
 	members := make([]Member, 0, 1+len(names))
-	members = append(members, Member{Path: Names("metadata", "labels"), FromRoot: true})
+	members = append(members, Member{Path: pathOf("metadata", "labels"), FromRoot: true})
 	for _, name := range names {
-		members = append(members, Member{Path: Names("spec", name), PresenceOnly: name == "p", Schema: spec.Property(name)})
+		members = append(members, Member{Path: pathOf("spec", name), PresenceOnly: name == "p", Schema: spec.Property(name)})
 	}
-	place := &Place{Moved: true, Unit: NewUnit("unit", []Member{{Path: Names("spec", "inUnit")}}, members)}
+	place := &Place{Moved: true, Unit: NewUnit("unit", []Member{{Path: pathOf("spec", "inUnit")}}, members)}
 	l := &Layout{
 		Schema: schemas[0], Other: schemas[1],
 		Root: &Place{Scope: true, Members: map[string]*Place{"spec": {Members: map[string]*Place{"inUnit": place}}}},
 	}
 	nothing := parseTest(t, `{}`)
 	w := newWalker(t.Context(), &Memory{}, nothing)
-	w.push(PathElement{Name: "spec"}, nil)
-	w.push(PathElement{Name: of}, nil)
+	w.push(annotation.PathElement{Name: "spec"}, nil)
+	w.push(annotation.PathElement{Name: of}, nil)
 	c := l.root(nothing, parseTest(t, y), nil).member("spec", 1, nil, nil).member(of, 2, nil, nil)
-	is := w.inputs(nil, c, &Entry{value: []byte("1")})
+	is := w.inputs(nil, c, &annotation.Entry{Value: []byte("1")})
 	if w.err != nil {
 		t.Fatal(w.err)
 	}
@@ -96,10 +97,10 @@ later: {type: string}
 // An object that is kept without anything in it depends on the presence of its counterpart alone.
 func TestInputsOfAPresence(t *testing.T) {
 	t.Parallel()
-	of := func(value, y string) stamp {
+	of := func(value, y string) annotation.Digest {
 		w := newWalker(t.Context(), &Memory{}, parseTest(t, `{}`))
-		w.push(PathElement{Name: "o"}, nil)
-		return w.inputs(nil, (&Layout{}).root(nil, parseTest(t, y), nil).member("o", 1, nil, nil), &Entry{value: []byte(value)})
+		w.push(annotation.PathElement{Name: "o"}, nil)
+		return w.inputs(nil, (&Layout{}).root(nil, parseTest(t, y), nil).member("o", 1, nil, nil), &annotation.Entry{Value: []byte(value)})
 	}
 	const one, other = `{"o":{"a":1}}`, `{"o":{"a":2}}`
 	if of(`{}`, one) != of(`{}`, other) || of(`{}`, one) == of(`{}`, `{}`) {

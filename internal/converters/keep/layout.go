@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -75,14 +76,14 @@ type Place struct {
 // A Counterpart is a place of the other version, by its path from the counterpart of the next Scope
 // above.
 type Counterpart struct {
-	Path   Path
+	Path   annotation.Path
 	Schema *crdschema.Node
 }
 
 // A Pick is the place of an element that a rule picks: the one with the keys that At has, or the
 // first one.
 type Pick struct {
-	At PathElement
+	At annotation.PathElement
 	*Place
 }
 
@@ -99,7 +100,7 @@ type Unit struct {
 // A Member is a place of a unit. With PresenceOnly its value does not matter, and with Shape only
 // which parts it has: how many elements, or which names.
 type Member struct {
-	Path         Path
+	Path         annotation.Path
 	PresenceOnly bool
 	Shape        bool
 	FromRoot     bool // the path starts at the root, wherever the unit is
@@ -115,14 +116,14 @@ type Member struct {
 func NewUnit(id any, own, other []Member) *Unit {
 	for _, members := range [][]Member{own, other} {
 		for i := range members {
-			members[i].sum = members[i].Path.hash()
+			members[i].sum = members[i].Path.Hash()
 			members[i].tags = isTags(members[i].Path)
 		}
 	}
 	return &Unit{id: id, own: own, other: other}
 }
 
-func isTags(path Path) bool {
+func isTags(path annotation.Path) bool {
 	return len(path) == 2 && path[0].Name == "metadata" && (path[1].Name == "labels" || path[1].Name == "annotations")
 }
 
@@ -156,7 +157,7 @@ func (p *Place) each() *Place {
 }
 
 // element returns the place of an element, which may be missing and then has the keys.
-func (p *Place) element(e *jsondoc.Node, index int, keys []Key) *Place {
+func (p *Place) element(e *jsondoc.Node, index int, keys []annotation.Key) *Place {
 	if p == nil {
 		return nil
 	}
@@ -170,7 +171,7 @@ func (p *Place) element(e *jsondoc.Node, index int, keys []Key) *Place {
 }
 
 // picks reports whether a rule picks the element with some keys.
-func (p *Place) picks(keys []Key) bool {
+func (p *Place) picks(keys []annotation.Key) bool {
 	return p != nil && slices.ContainsFunc(p.Picks, func(k Pick) bool { return len(k.At.Keys) > 0 && slices.Contains(keys, k.At.Keys[0]) })
 }
 
@@ -189,17 +190,17 @@ func (p *Place) scoped() bool  { return p != nil && p.Scope }
 func (p *Place) dropped() bool { return p != nil && p.Dropped }
 
 // keysThere returns the keys that the counterpart of an element has, and whether they are known.
-func (p *Place) keysThere(keys []Key) ([]Key, bool) {
+func (p *Place) keysThere(keys []annotation.Key) ([]annotation.Key, bool) {
 	if p == nil || p.Of == nil {
 		return keys, true
 	}
-	there := make([]Key, 0, len(keys))
+	there := make([]annotation.Key, 0, len(keys))
 	for _, k := range keys {
 		name := p.KeysThere[k.Name]
 		if name == "" {
 			return nil, false
 		}
-		there = append(there, Key{name, k.Value})
+		there = append(there, annotation.Key{Name: name, Value: k.Value})
 	}
 	return there, true
 }

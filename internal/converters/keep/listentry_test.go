@@ -5,10 +5,12 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
 // diffTest returns the entries that bring x back where g is shown at both versions.
-func diffTest(t *testing.T, x, g string, l *Layout) []*Entry {
+func diffTest(t *testing.T, x, g string, l *Layout) []*annotation.Entry {
 	t.Helper()
 	entries, err := Diff(t.Context(), &Memory{}, &Conversion{X: parseTest(t, x), Y: parseTest(t, g), G: parseTest(t, g), Layout: l})
 	if err != nil {
@@ -18,65 +20,23 @@ func diffTest(t *testing.T, x, g string, l *Layout) []*Entry {
 }
 
 // describeList says which elements of a list are stored.
-func describeList(l *listEntry) string {
-	all := make([]string, 0, len(l.elements)+len(l.added))
-	for _, e := range l.elements {
-		all = append(all, fmt.Sprintf("%d:%d", e.index, len(e.kept)))
+func describeList(l *annotation.ListEntry) string {
+	all := make([]string, 0, len(l.Elements)+len(l.Added))
+	for _, e := range l.Elements {
+		all = append(all, fmt.Sprintf("%d:%d", e.Index, len(e.Kept)))
 	}
-	for _, a := range l.added {
-		all = append(all, fmt.Sprintf("added behind %d", a.after))
+	for _, a := range l.Added {
+		all = append(all, fmt.Sprintf("added behind %d", a.After))
 	}
 	return strings.Join(all, " ")
-}
-
-// Annotations can be forged. A list that webhookd does not write is none.
-func TestForgedListsAreRefused(t *testing.T) {
-	t.Parallel()
-	nested := func(levels int) string {
-		const before, after = `{"length":1,"elements":{"0":{"was":"a","kept":[{"path":["x"],"list":`, `}]}}}`
-		return strings.Repeat(before, levels-1) + `{"length":0}` + strings.Repeat(after, levels-1)
-	}
-	for name, test := range map[string]struct {
-		list string
-		read bool
-	}{
-		"elements in their order":     {`{"length":3,"elements":{"0":{"was":"a"},"2":{"was":"b"}}}`, true},
-		"a negative index":            {`{"length":3,"elements":{"-1":{"was":"a"}}}`, false},
-		"an index that is a name":     {`{"length":3,"elements":{"a":{"was":"a"}}}`, false},
-		"an index that is too large":  {`{"length":3,"elements":{"9223372036854775808":{"was":"a"}}}`, false},
-		"elements in another order":   {`{"length":3,"elements":{"2":{"was":"a"},"0":{"was":"b"}}}`, false},
-		"an element twice":            {`{"length":3,"elements":{"1":{"was":"a"},"1":{"was":"b"}}}`, false},
-		"the longest list":            {fmt.Sprintf(`{"length":%d}`, maxElements), true},
-		"a longer list":               {fmt.Sprintf(`{"length":%d}`, maxElements+1), false},
-		"a negative length":           {`{"length":-1}`, false},
-		"a length that is a fraction": {`{"length":1.5}`, false},
-		"a length that is a text":     {`{"length":"1"}`, false},
-		"elements in an array":        {`{"length":1,"elements":[{"was":"a"}]}`, false},
-		"a digest in capitals":        {`{"length":1,"elements":{"0":{"was":"A"}}}`, false},
-		"an element without a digest": {`{"length":1,"elements":{"0":{"alike":"a"}}}`, false},
-		"an empty digest":             {`{"length":1,"elements":{"0":{"was":""}}}`, false},
-		"a likeness that is too long": {`{"length":1,"elements":{"0":{"was":"a","alike":"abcdef"}}}`, false},
-		"kept values without paths":   {`{"length":1,"elements":{"0":{"was":"a","kept":[{"value":1}]}}}`, false},
-		"an added element alone":      {`{"length":0,"added":[{"after":-1,"value":1}]}`, true},
-		"one without a value":         {`{"length":0,"added":[{"after":-1}]}`, false},
-		"another member":              {`{"length":0,"lone":[1]}`, false},
-		"lists in lists":              {nested(maxNested), true},
-		"too many lists in lists":     {nested(maxNested + 1), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			kept, taken := takeText(t, named(Names("spec", "l")), `{"list":`+test.list+`}`)
-			if (len(kept) == 1) != test.read || taken != test.read {
-				t.Errorf("%d entries, taken: %v", len(kept), taken)
-			}
-		})
-	}
 }
 
 // What a forged list says of elements that are not there has no effect.
 func TestForgedListsAreRestoredAsFarAsTheyFit(t *testing.T) {
 	t.Parallel()
-	was := func(element string) string { return string(stampOf(digest(nodeOf(t, element))).appendTo(nil)) }
+	was := func(element string) string {
+		return string(annotation.DigestOf(digest(nodeOf(t, element))).AppendTo(nil))
+	}
 	const of = `,"kept":[{"value":1,"path":["y"]}],"alike":"a"}`
 	for name, test := range map[string]struct{ list, shown, want string }{
 		"an element behind the end": {`{"length":1,"elements":{"5":{"was":"a"` + of + `}}`, `[{"x":1}]`, `[{"x":1}]`},
@@ -94,7 +54,7 @@ func TestForgedListsAreRestoredAsFarAsTheyFit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kept, _ := takeText(t, named(Names("l")), `{"list":`+test.list+`}`)
+			kept, _ := takeText(t, named(pathOf("l")), `{"list":`+test.list+`}`)
 			obj, x := parseTest(t, `{"l":`+test.shown+`}`), parseTest(t, `{"l":`+test.shown+`}`)
 			if _, err := Restore(t.Context(), &Memory{}, obj, x, nil, kept, &Layout{}); err != nil {
 				t.Fatal(err)

@@ -1,6 +1,13 @@
 package keep
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
+	"github.com/crdconvert/webhookd/internal/converters/keep/hash"
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
+)
 
 // An elementMatch says where the kept elements of a list without keys are now, and which of them
 // entries return to.
@@ -13,10 +20,10 @@ type elementMatch struct {
 // has its length and that explains as many as their order does, otherwise by their order, and then
 // anywhere. What is left is at its place, or at that between two others, if it is like it. Like
 // reports whether an edited element may be a kept one.
-func matchElements(l *listEntry, now []stamp, like func(k, i int) bool, d *deadline) (elementMatch, error) {
-	was := make([]stamp, len(l.elements))
-	for k, e := range l.elements {
-		was[k] = e.was
+func matchElements(l *annotation.ListEntry, now []annotation.Digest, like func(k, i int) bool, d *deadline) (elementMatch, error) {
+	was := make([]annotation.Digest, len(l.Elements))
+	for k, e := range l.Elements {
+		was[k] = e.Was
 	}
 	m := newElementMatch(len(was), len(now))
 	m.inPlace(l, len(now), func(k, i int) bool { return was[k] == now[i] })
@@ -34,7 +41,7 @@ func matchElements(l *listEntry, now []stamp, like func(k, i int) bool, d *deadl
 		}
 	}
 	m.anywhere(was, now)
-	if m.inPlace(l, len(now), like); len(now) != l.length {
+	if m.inPlace(l, len(now), like); len(now) != l.Length {
 		m.between(l, inOrder, len(now), like)
 	}
 	return m, nil
@@ -63,17 +70,17 @@ func (m *elementMatch) count() (count int) {
 }
 
 // inPlace matches elements at their places, if the list has its length.
-func (m *elementMatch) inPlace(l *listEntry, length int, like func(k, i int) bool) {
-	for k, e := range l.elements {
-		if i := e.index; length == l.length && i < length && m.at[k] < 0 && m.from[i] < 0 && like(k, i) {
+func (m *elementMatch) inPlace(l *annotation.ListEntry, length int, like func(k, i int) bool) {
+	for k, e := range l.Elements {
+		if i := e.Index; length == l.Length && i < length && m.at[k] < 0 && m.from[i] < 0 && like(k, i) {
 			m.join(k, i)
 		}
 	}
 }
 
 // anywhere matches equal elements out of order.
-func (m *elementMatch) anywhere(was, now []stamp) {
-	free := map[stamp][]int{}
+func (m *elementMatch) anywhere(was, now []annotation.Digest) {
+	free := map[annotation.Digest][]int{}
 	for i, s := range now {
 		if m.from[i] < 0 {
 			free[s] = append(free[s], i)
@@ -89,15 +96,15 @@ func (m *elementMatch) anywhere(was, now []stamp) {
 
 // between matches edited elements at their places between two matches that have as many elements
 // between them as there were. If there are more, the others may be behind them or before them.
-func (m *elementMatch) between(l *listEntry, inOrder [][2]int, length int, like func(k, i int) bool) {
+func (m *elementMatch) between(l *annotation.ListEntry, inOrder [][2]int, length int, like func(k, i int) bool) {
 	first, was, now := 0, -1, -1
-	for _, pair := range append(inOrder, [2]int{len(l.elements), length}) {
-		end := l.length
-		if pair[0] < len(l.elements) {
-			end = l.elements[pair[0]].index
+	for _, pair := range append(inOrder, [2]int{len(l.Elements), length}) {
+		end := l.Length
+		if pair[0] < len(l.Elements) {
+			end = l.Elements[pair[0]].Index
 		}
 		for k := first; k < pair[0]; k++ {
-			grown, place := pair[1]-now-(end-was), now+l.elements[k].index-was
+			grown, place := pair[1]-now-(end-was), now+l.Elements[k].Index-was
 			for _, i := range [2]int{place, place + grown} {
 				if grown >= 0 && m.at[k] < 0 && i < length && m.from[i] < 0 && like(k, i) {
 					m.join(k, i)
@@ -109,7 +116,7 @@ func (m *elementMatch) between(l *listEntry, inOrder [][2]int, length int, like 
 }
 
 // commonSubsequence returns the index pairs of a longest common subsequence.
-func commonSubsequence(x, y []stamp, d *deadline) (same [][2]int, err error) {
+func commonSubsequence(x, y []annotation.Digest, d *deadline) (same [][2]int, err error) {
 	first, last := 0, 0
 	for ; first < min(len(x), len(y)) && x[first] == y[first]; first++ {
 		same = append(same, [2]int{first, first})
@@ -130,7 +137,7 @@ func commonSubsequence(x, y []stamp, d *deadline) (same [][2]int, err error) {
 // maxCompared limits the pairs of elements that are compared.
 const maxCompared = 1 << 20
 
-func longest(x, y []stamp, d *deadline) ([][2]int, error) {
+func longest(x, y []annotation.Digest, d *deadline) ([][2]int, error) {
 	if len(x) == 0 || len(y) == 0 || len(x)*len(y) > maxCompared {
 		return nil, nil
 	}
@@ -161,4 +168,71 @@ func longest(x, y []stamp, d *deadline) ([][2]int, error) {
 		}
 	}
 	return same, nil
+}
+
+// keptElement returns the element at an index, where the conversion back gives g.
+func keptElement(index int, g *jsondoc.Node, c cursor, kept []*annotation.Entry) *annotation.Element {
+	n, s := c.visible(g)
+	return &annotation.Element{Index: index, Was: annotation.DigestOf(effective(n, s)), Kept: kept, Alike: likeness(n, c)}
+}
+
+// visible returns what the other version shows of an element, or else what the conversion back
+// gives.
+func (c cursor) visible(g *jsondoc.Node) (*jsondoc.Node, *crdschema.Node) {
+	if c.there != nil && !c.opaque {
+		return c.there, c.other
+	}
+	return g, c.schema
+}
+
+// maxAlike limits the short digests of an element.
+const maxAlike = 64
+
+// likeness returns the marks of an element's leaves, or of its keys if the other version has some.
+func likeness(n *jsondoc.Node, c cursor) []annotation.Leaf {
+	if c.place != nil && len(c.place.Keys) > 0 {
+		all := make([]annotation.Leaf, 0, len(c.place.Keys))
+		for _, field := range c.place.Keys {
+			if value, err := n.Member(field); err == nil && value != nil {
+				all = append(all, leafMark(hash.Begin(hash.Offset, field), value))
+			}
+		}
+		if len(all) == len(c.place.Keys) {
+			return all
+		}
+	}
+	const usual = 8
+	return leaves(make([]annotation.Leaf, 0, usual), hash.Offset, n)
+}
+
+// leaves appends the marks of all leaves of a value. Name is the beginning of a hash of its name.
+func leaves(all []annotation.Leaf, name uint64, n *jsondoc.Node) []annotation.Leaf {
+	if !isContainer(n) {
+		return append(all, leafMark(name, n))
+	}
+	_ = n.Filter(func(member []byte, m jsondoc.Member) bool {
+		if len(all) < maxAlike {
+			all = leaves(all, hash.Begin(hash.Begin(name, "."), member), m.Node())
+		}
+		return true
+	})
+	return all
+}
+
+func leafMark(name uint64, n *jsondoc.Node) annotation.Leaf {
+	var room [16]byte
+	return annotation.LeafOf(hash.Add(hash.End(name), annotation.DigestOf(digest(n)).AppendTo(room[:0])))
+}
+
+// isLike reports whether an edited element is still the kept one: half of its leaves are the same.
+func (c cursor) isLike(k *annotation.Element, n *jsondoc.Node) bool {
+	was := slices.Clone(k.Alike)
+	total, found := len(was), 0
+	for _, field := range likeness(n, c) {
+		if i := slices.Index(was, field); i >= 0 {
+			was = slices.Delete(was, i, i+1)
+			found++
+		}
+	}
+	return total > 0 && 2*found >= total
 }

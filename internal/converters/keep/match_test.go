@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
 // A list is written as a word here, with a letter for each element. The same letter is the same
@@ -45,17 +47,17 @@ func TestMatchElements(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l, now := &listEntry{length: len(test.was)}, make([]stamp, len(test.now))
+			l, now := &annotation.ListEntry{Length: len(test.was)}, make([]annotation.Digest, len(test.now))
 			for i := range test.now {
-				now[i] = stampOf(uint64(test.now[i]))
+				now[i] = annotation.DigestOf(uint64(test.now[i]))
 			}
 			for i := range test.kept {
 				if test.kept[i] != '.' {
-					l.elements = append(l.elements, &keptElement{index: i, was: stampOf(uint64(test.was[i]))})
+					l.Elements = append(l.Elements, &annotation.Element{Index: i, Was: annotation.DigestOf(uint64(test.was[i]))})
 				}
 			}
 			m, err := matchElements(l, now, func(k, i int) bool {
-				return strings.EqualFold(test.was[l.elements[k].index:][:1], test.now[i:][:1])
+				return strings.EqualFold(test.was[l.Elements[k].Index:][:1], test.now[i:][:1])
 			}, newDeadline(t.Context()))
 			if err != nil {
 				t.Fatal(err)

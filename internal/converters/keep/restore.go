@@ -3,10 +3,12 @@ package keep
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -19,7 +21,7 @@ type Restored struct {
 	// unknown are fields that no schema knows and that conversion has kept anyway.
 	unknown map[string]bool
 	// inside are entries that returned in what an expression makes.
-	inside []*Entry
+	inside []*annotation.Entry
 }
 
 func (r *Restored) mapNewly(n *jsondoc.Node) {
@@ -30,7 +32,7 @@ func (r *Restored) mapNewly(n *jsondoc.Node) {
 }
 
 // newlyMaps reports whether a newly mapped value is at the end of a path or on its way.
-func (r *Restored) newlyMaps(n *jsondoc.Node, path Path) bool {
+func (r *Restored) newlyMaps(n *jsondoc.Node, path annotation.Path) bool {
 	on := false
 	for i := 0; i < len(path) && n != nil; i++ {
 		n, _ = find(n, path[i:i+1])
@@ -47,7 +49,9 @@ func (r *Restored) keepUnknown(field string) {
 }
 
 // survivor identifies a field by its name and value, wherever it moves.
-func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name + " " + digestText(n) }
+func survivor(path annotation.Path, n *jsondoc.Node) string {
+	return path[len(path)-1].Name + " " + digestText(n)
+}
 
 // Restore puts valid entries back into obj, which x was converted to: those whose inputs x still
 // shows. All are judged before any is put back. Restore leaves out values that do not fit the
@@ -55,7 +59,7 @@ func survivor(path Path, n *jsondoc.Node) string { return path[len(path)-1].Name
 //
 // It takes time in proportion to the object and the entries, and memory from m. It fails if the
 // context is done, or for an object with too many members.
-func Restore(ctx context.Context, m *Memory, obj, x *jsondoc.Object, trace *Trace, kept []*Entry, l *Layout) (*Restored, error) {
+func Restore(ctx context.Context, m *Memory, obj, x *jsondoc.Object, trace *Trace, kept []*annotation.Entry, l *Layout) (*Restored, error) {
 	r := &restorer{walker: newWalker(ctx, m, obj), done: &Restored{}}
 	t := m.trie(kept)
 	t.children = slices.DeleteFunc(t.children, func(k *branch) bool { return !k.restorable() })
@@ -96,19 +100,19 @@ func (b *branch) restorable() bool {
 // restoreObjectMeta).
 func (b *branch) isTag(isLabel bool) bool {
 	name := b.step.Name
-	if b.step.Keys != nil || b.entry == nil || len(b.children) > 0 || IsOwn(name) {
+	if b.step.Keys != nil || b.entry == nil || len(b.children) > 0 || annotation.IsOwn(name) {
 		return false
 	}
 	if isLabel && len(validation.IsQualifiedName(name)) > 0 || len(validation.IsQualifiedName(strings.ToLower(name))) > 0 {
 		return false
 	}
-	switch b.entry.kind {
-	case isAbsent:
+	switch b.entry.Kind {
+	case annotation.KindAbsent:
 		return true
-	case isValue:
-		return len(b.entry.value) > 0 && b.entry.value[0] == '"' &&
-			(!isLabel || len(validation.IsValidLabelValue(jsondoc.Unquote(b.entry.value))) == 0)
-	case isList, isOrder:
+	case annotation.KindValue:
+		return len(b.entry.Value) > 0 && b.entry.Value[0] == '"' &&
+			(!isLabel || len(validation.IsValidLabelValue(jsondoc.Unquote(b.entry.Value))) == 0)
+	case annotation.KindList, annotation.KindOrder:
 	}
 	return false
 }
@@ -129,7 +133,7 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 	for _, child := range b.children {
 		m, i, err := find.part(child.step)
 		r.note(err)
-		if n != nil && b.isKey(child.step.Name) && child.entry != nil && child.entry.kind == isAbsent {
+		if n != nil && b.isKey(child.step.Name) && child.entry != nil && child.entry.Kind == annotation.KindAbsent {
 			continue // an element without its key is never made
 		}
 		var next cursor
@@ -156,36 +160,36 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 // judge decides whether the entries of the branch itself return.
 func (r *restorer) judge(b *branch, n *jsondoc.Node, c cursor) {
 	if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid {
-		b.entry.of = c.claim(true)
-		b.unshown = b.entry.kind == isValue && r.isUnshown(n, c, b.entry)
+		b.entry.Of = c.claim(true)
+		b.unshown = b.entry.Kind == annotation.KindValue && r.isUnshown(n, c, b.entry)
 		inside := c.computed || c.outer != nil || c.unit != nil && c.unit.Computed && c.unitAt < len(r.path)
 		if inside && !c.unknown() { // no converter makes what no schema knows
 			r.done.inside = append(r.done.inside, b.entry)
 		}
-		if b.entry.kind == isList && n != nil {
+		if b.entry.Kind == annotation.KindList && n != nil {
 			b.matched = r.list(b.entry, n, c)
 		}
 	}
 	if b.order != nil {
-		b.inOrder = len(b.order.order) > 0 && r.hasAround(b.order.around, c) && b.order.inputs == r.orderOf(b, n)
-		b.added = len(b.order.added) > 0 && r.hasAround(b.order.around, c)
+		b.inOrder = len(b.order.Order) > 0 && r.hasAround(b.order.Around, c) && b.order.Inputs == r.orderOf(b, n)
+		b.added = len(b.order.Added) > 0 && r.hasAround(b.order.Around, c)
 	}
 }
 
 // isUnshown reports whether the other version shows nothing but defaults of a value, and showed
 // nothing when it was kept. Inputs in status always have the object's uid.
-func (r *restorer) isUnshown(n *jsondoc.Node, c cursor, e *Entry) bool {
+func (r *restorer) isUnshown(n *jsondoc.Node, c cursor, e *annotation.Entry) bool {
 	now := r.inputs(n, c, e)
-	return now.sum == now.absent && (!e.inputs.any || c.inStatus)
+	return now.Sum == now.Absent && (!e.Inputs.Any || c.inStatus)
 }
 
 // orderOf returns the digest of the order of a list's elements, without those that were not shown
 // when the order was kept.
-func (r *restorer) orderOf(b *branch, n *jsondoc.Node) stamp {
-	fields, _ := fieldsOf(b.order.order[0])
-	return orderOf(slices.DeleteFunc(distinctKeys(r.elements(n), fields, b.cursor.schema.Items()), func(keys []Key) bool {
-		element := b.find(PathElement{Keys: keys})
-		return element != nil && element.entry != nil && element.entry.kind == isValue
+func (r *restorer) orderOf(b *branch, n *jsondoc.Node) annotation.Digest {
+	fields, _ := fieldsOf(b.order.Order[0])
+	return orderOf(slices.DeleteFunc(distinctKeys(r.elements(n), fields, b.cursor.schema.Items()), func(keys []annotation.Key) bool {
+		element := b.find(annotation.PathElement{Keys: keys})
+		return element != nil && element.entry != nil && element.entry.Kind == annotation.KindValue
 	}))
 }
 
@@ -195,45 +199,45 @@ func (r *restorer) hasAround(depth int, c cursor) bool {
 }
 
 // counts reports whether an entry returns.
-func (r *restorer) counts(e *Entry, n *jsondoc.Node, c cursor) bool {
-	if !r.hasAround(e.around, c) && e.kind != isAbsent || c.place.dropped() {
+func (r *restorer) counts(e *annotation.Entry, n *jsondoc.Node, c cursor) bool {
+	if !r.hasAround(e.Around, c) && e.Kind != annotation.KindAbsent || c.place.dropped() {
 		return false
 	}
-	switch e.kind {
-	case isList:
+	switch e.Kind {
+	case annotation.KindList:
 		return n.Kind() == jsondoc.Array || n.Kind() == jsondoc.Map && c.place != nil && c.place.Element ||
 			n == nil && !c.tracked && c.place.hasFirst()
-	case isAbsent:
+	case annotation.KindAbsent:
 		return r.showsInputs(n, c, e)
-	case isValue, isOrder:
+	case annotation.KindValue, annotation.KindOrder:
 	}
 	if n != nil && c.unknown() {
 		r.done.keepUnknown(survivor(r.path, n))
 	}
-	if n.Kind() == jsondoc.Map && e.isPresence() {
+	if n.Kind() == jsondoc.Map && e.IsPresence() {
 		return false
 	}
-	if keys := lastKeys(r.path); keys != nil && (n != nil || !isElement(e.value, keys, c.schema)) {
+	if keys := lastKeys(r.path); keys != nil && (n != nil || !isElement(e.Value, keys, c.schema)) {
 		return false
 	}
-	return c.fits(e.value) && (r.showsInputs(n, c, e) || n == nil && c.unbound() && len(r.watched) == 0 && !c.inStatus)
+	return c.fits(e.Value) && (r.showsInputs(n, c, e) || n == nil && c.unbound() && len(r.watched) == 0 && !c.inStatus)
 }
 
 // showsInputs reports whether the object that is converted shows the inputs of an entry. Fragments
 // of server-side apply, and so their managers, know of no uid.
-func (r *restorer) showsInputs(n *jsondoc.Node, c cursor, e *Entry) bool {
-	return r.inputs(n, c, e).isOf(e, c)
+func (r *restorer) showsInputs(n *jsondoc.Node, c cursor, e *annotation.Entry) bool {
+	return c.areInputs(r.inputs(n, c, e), e)
 }
 
-// isOf reports whether these are the inputs of an entry.
-func (s stamp) isOf(e *Entry, c cursor) bool {
+// areInputs reports whether a digest is that of an entry's inputs.
+func (c cursor) areInputs(s annotation.Digest, e *annotation.Entry) bool {
 	is := func(sum uint64) bool {
-		return sum == e.inputs.sum || sum-s.absent == e.inputs.sum && !e.inputs.isDefaults()
+		return sum == e.Inputs.Sum || sum-s.Absent == e.Inputs.Sum && !e.Inputs.IsDefaults()
 	}
-	return is(s.sum) || is(s.ofObject(c).sum)
+	return is(s.Sum) || is(c.ofObject(s).Sum)
 }
 
-func lastKeys(path Path) []Key {
+func lastKeys(path annotation.Path) []annotation.Key {
 	if len(path) == 0 {
 		return nil
 	}
@@ -241,7 +245,7 @@ func lastKeys(path Path) []Key {
 }
 
 // isElement reports whether a value is an element with some keys, or only says that there is one.
-func isElement(value []byte, keys []Key, s *crdschema.Node) bool {
+func isElement(value []byte, keys []annotation.Key, s *crdschema.Node) bool {
 	if string(value) == "{}" {
 		return true
 	}
@@ -256,4 +260,78 @@ func parsed(text []byte) (*jsondoc.Node, error) {
 		return nil, err
 	}
 	return o.Member("")
+}
+
+// Claims are units in scopes of the object that is converted. An edit of one place of a unit is an
+// edit of all.
+type Claims map[annotation.Claim]bool
+
+// Claims returns the units to which values returned in what an expression makes. Their inputs are
+// not known one by one, so they may contradict the object that is converted.
+func (r *Restored) Claims() Claims {
+	if r == nil || len(r.inside) == 0 {
+		return nil
+	}
+	all := make(Claims, 1)
+	for _, e := range r.inside {
+		all[e.Of] = true
+	}
+	return all
+}
+
+// Disputed returns the claims to which an entry belongs that has no counterpart among others.
+func (c Claims) Disputed(entries, others []*annotation.Entry) Claims {
+	known := map[string]bool{}
+	eachPlace(others, "", func(place string, _ *annotation.Entry) { known[place] = true })
+	disputed := Claims{}
+	eachPlace(entries, "", func(place string, e *annotation.Entry) {
+		if c[e.Of] && !known[place] {
+			disputed[e.Of] = true
+		}
+	})
+	return disputed
+}
+
+// eachPlace visits all entries, also those of elements, with texts that identify their places.
+func eachPlace(entries []*annotation.Entry, in string, visit func(place string, e *annotation.Entry)) {
+	for _, e := range entries {
+		place := in + string(e.Path.AppendJSON(nil))
+		visit(place, e)
+		if e.List == nil {
+			continue
+		}
+		for _, k := range e.List.Elements {
+			eachPlace(k.Kept, place+strconv.Itoa(k.Index), visit)
+		}
+	}
+}
+
+// Without returns the entries that belong to none of the claims.
+func (c Claims) Without(entries []*annotation.Entry) []*annotation.Entry {
+	var left []*annotation.Entry
+	for _, e := range entries {
+		switch {
+		case c[e.Of]:
+		case e.List != nil:
+			left = append(left, c.withoutElements(e))
+		default:
+			left = append(left, e)
+		}
+	}
+	return left
+}
+
+// withoutElements returns a copy of an entry without those of its elements that belong to the
+// claims.
+func (c Claims) withoutElements(e *annotation.Entry) *annotation.Entry {
+	list := *e.List
+	list.Elements = make([]*annotation.Element, 0, len(e.List.Elements))
+	for _, k := range e.List.Elements {
+		left := *k
+		left.Kept = c.Without(k.Kept)
+		list.Elements = append(list.Elements, &left)
+	}
+	left := *e
+	left.List = &list
+	return &left
 }

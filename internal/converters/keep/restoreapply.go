@@ -5,19 +5,20 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // returns reports whether an entry of a branch makes a value where there is none.
 func (b *branch) returns() bool {
-	if b.valid && (b.entry.kind == isValue || b.entry.kind == isList && b.node == nil) {
+	if b.valid && (b.entry.Kind == annotation.KindValue || b.entry.Kind == annotation.KindList && b.node == nil) {
 		return true
 	}
 	return slices.ContainsFunc(b.children, (*branch).returns)
 }
 
 // removes reports whether an entry of a branch says that there is nothing.
-func (b *branch) removes() bool { return b.valid && b.entry.kind == isAbsent }
+func (b *branch) removes() bool { return b.valid && b.entry.Kind == annotation.KindAbsent }
 
 // changes reports whether an entry of a branch changes the object.
 func (b *branch) changes() bool {
@@ -30,16 +31,16 @@ func (r *restorer) apply(b *branch, n *jsondoc.Node) (goes bool) {
 	switch {
 	case r.stopped() || !b.changes():
 		return false
-	case b.valid && b.entry.kind == isValue:
-		r.replace(n, b.entry.value)
+	case b.valid && b.entry.Kind == annotation.KindValue:
+		r.replace(n, b.entry.Value)
 		if b.newlyMapped() {
 			r.done.mapNewly(n)
 		}
 		return false
 	case b.removes():
 		return true
-	case b.valid && b.entry.kind == isList:
-		r.distinctly(b, n, func() { r.applyList(b.matched, b.entry.list, n) })
+	case b.valid && b.entry.Kind == annotation.KindList:
+		r.distinctly(b, n, func() { r.applyList(b.matched, b.entry.List, n) })
 		return false
 	}
 	if n.Kind() == jsondoc.Map {
@@ -151,21 +152,21 @@ func (b *branch) mapsNewly() bool {
 
 // made returns the text of a value that entries make.
 func (r *restorer) made(b *branch) []byte {
-	if !b.valid || b.entry.kind != isList {
+	if !b.valid || b.entry.Kind != annotation.KindList {
 		return b.render()
 	}
 	list, err := parsed([]byte("[{}]")) // the other version has nothing left of the first element
 	if r.note(err); err != nil {
 		return []byte("[]")
 	}
-	r.applyList(r.list(b.entry, list, b.cursor), b.entry.list, list)
+	r.applyList(r.list(b.entry, list, b.cursor), b.entry.List, list)
 	return list.Text()
 }
 
 // render is made without the list of a place with First. Objects get the defaults of rules.
 func (b *branch) render() []byte {
-	if b.valid && b.entry.kind == isValue && !b.entry.isPresence() {
-		return b.entry.value
+	if b.valid && b.entry.Kind == annotation.KindValue && !b.entry.IsPresence() {
+		return b.entry.Value
 	}
 	if b.isList() {
 		var items []item
@@ -190,7 +191,7 @@ func (b *branch) render() []byte {
 		}
 	}
 	b.cursor.place.eachDefault(func(name string, p *Place) {
-		if child := b.find(PathElement{Name: name}); child == nil || !child.returns() && !child.removes() {
+		if child := b.find(annotation.PathElement{Name: name}); child == nil || !child.returns() && !child.removes() {
 			add(name, p.Default)
 		}
 	})
@@ -198,7 +199,7 @@ func (b *branch) render() []byte {
 }
 
 func (b *branch) isKey(name string) bool {
-	return slices.ContainsFunc(b.step.Keys, func(k Key) bool { return k.Name == name })
+	return slices.ContainsFunc(b.step.Keys, func(k annotation.Key) bool { return k.Name == name })
 }
 
 // eachDefault calls visit for each member that a rule fills in, by name.
@@ -224,19 +225,19 @@ func (b *branch) sorted() []*branch {
 	if b.order == nil {
 		return list
 	}
-	at := ranks(b.order.order)
+	at := ranks(b.order.Order)
 	slices.SortStableFunc(list, func(x, y *branch) int { return at(x.step.Keys) - at(y.step.Keys) })
 	return list
 }
 
 // ranks returns a function that gives the rank of an element's keys in an order. Elements that the
 // order lacks come last.
-func ranks(order [][]Key) func([]Key) int {
+func ranks(order [][]annotation.Key) func([]annotation.Key) int {
 	at := make(map[string]int, len(order))
 	for i, keys := range order {
 		at[index(keys)] = i + 1
 	}
-	return func(keys []Key) int {
+	return func(keys []annotation.Key) int {
 		if i := at[index(keys)]; i > 0 {
 			return i
 		}
@@ -249,7 +250,7 @@ func arrayOf(texts [][]byte) []byte {
 }
 
 type item struct {
-	keys []Key
+	keys []annotation.Key
 	text []byte
 }
 
@@ -285,12 +286,12 @@ func (r *restorer) applyElements(b *branch, n *jsondoc.Node) {
 }
 
 // keysByNode returns the keys of the elements of a list whose order is kept.
-func (b *branch) keysByNode(list []*jsondoc.Node) map[*jsondoc.Node][]Key {
+func (b *branch) keysByNode(list []*jsondoc.Node) map[*jsondoc.Node][]annotation.Key {
 	if b.order == nil {
 		return nil
 	}
-	all := make(map[*jsondoc.Node][]Key, len(list))
-	fields, _ := fieldsOf(b.order.order[0])
+	all := make(map[*jsondoc.Node][]annotation.Key, len(list))
+	fields, _ := fieldsOf(b.order.Order[0])
 	for _, e := range list {
 		all[e], _ = keysOf(e, fields, b.cursor.schema.Items())
 	}
@@ -305,7 +306,7 @@ func (b *branch) others(list []*jsondoc.Node, made []item) []item {
 
 // arranged returns the elements of a list and the new ones, in the kept order as far as that is
 // still valid.
-func (b *branch) arranged(list []*jsondoc.Node, keys map[*jsondoc.Node][]Key, late []item) []item {
+func (b *branch) arranged(list []*jsondoc.Node, keys map[*jsondoc.Node][]annotation.Key, late []item) []item {
 	var items []item
 	for _, e := range list {
 		items = append(items, item{keys[e], e.Text()})
@@ -313,7 +314,7 @@ func (b *branch) arranged(list []*jsondoc.Node, keys map[*jsondoc.Node][]Key, la
 	if b.order == nil {
 		return append(items, late...)
 	}
-	at := ranks(b.order.order)
+	at := ranks(b.order.Order)
 	byOrder := func(x, y item) int { return at(x.keys) - at(y.keys) }
 	if b.inOrder {
 		items = append(items, late...)
@@ -321,11 +322,11 @@ func (b *branch) arranged(list []*jsondoc.Node, keys map[*jsondoc.Node][]Key, la
 		return items
 	}
 	slices.SortStableFunc(late, byOrder)
-	return behind(items, late, b.order.order)
+	return behind(items, late, b.order.Order)
 }
 
 // behind inserts each late item behind the visible one that preceded it in the kept order.
-func behind(items, late []item, order [][]Key) []item {
+func behind(items, late []item, order [][]annotation.Key) []item {
 	visible := make(map[string]bool, len(items))
 	for _, i := range items {
 		visible[index(i.keys)] = true
@@ -365,26 +366,26 @@ func (b *branch) withAdded(items []item) []item {
 	if b.order == nil || !b.added {
 		return items
 	}
-	fields, _ := fieldsOf(b.order.order[0])
+	fields, _ := fieldsOf(b.order.Order[0])
 	present := make(map[string]int, len(items))
 	for i := range slices.Backward(items) {
 		present[index(items[i].keys)] = i
 	}
-	last, at := -1, make([]int, 0, len(b.order.order)) // the last one of the kept order that is left, for each
-	for _, keys := range b.order.order {
+	last, at := -1, make([]int, 0, len(b.order.Order)) // the last one of the kept order that is left, for each
+	for _, keys := range b.order.Order {
 		if i, found := present[index(keys)]; found {
 			last = i
 		}
 		at = append(at, last)
 	}
 	element, follow := b.cursor.anyElement(), map[int][]item{}
-	for _, e := range b.order.added {
+	for _, e := range b.order.Added {
 		i := -1
-		if j := min(e.after, len(at)-1); j >= 0 {
+		if j := min(e.After, len(at)-1); j >= 0 {
 			i = at[j]
 		}
-		n, err := parsed(e.value)
-		if err != nil || !element.fits(e.value) {
+		n, err := parsed(e.Value)
+		if err != nil || !element.fits(e.Value) {
 			continue
 		}
 		keys, ok := keysOf(n, fields, b.cursor.schema.Items())
@@ -395,7 +396,7 @@ func (b *branch) withAdded(items []item) []item {
 			}
 			i = max(i, first)
 		}
-		follow[i] = append(follow[i], item{keys, e.value})
+		follow[i] = append(follow[i], item{keys, e.Value})
 	}
 	all := slices.Clone(follow[-1])
 	for i, one := range items {

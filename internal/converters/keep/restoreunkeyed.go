@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
@@ -18,31 +19,31 @@ type matchedList struct {
 }
 
 // list finds the elements that are still in a list, and decides which of their entries return.
-func (r *restorer) list(entry *Entry, n *jsondoc.Node, c cursor) *matchedList {
+func (r *restorer) list(entry *annotation.Entry, n *jsondoc.Node, c cursor) *matchedList {
 	list, element := r.elementsAt(n, c)
-	if r.err != nil || len(list) > maxElements {
+	if r.err != nil || len(list) > annotation.MaxElements {
 		return nil
 	}
-	now := make([]stamp, len(list))
+	now := make([]annotation.Digest, len(list))
 	for i, e := range list {
-		now[i] = stampOf(effective(element(i).visible(e)))
+		now[i] = annotation.DigestOf(effective(element(i).visible(e)))
 	}
-	kept := entry.list.elements
+	kept := entry.List.Elements
 	first := c.place != nil && c.place.First
-	m, err := matchElements(entry.list, now, func(k, i int) bool {
+	m, err := matchElements(entry.List, now, func(k, i int) bool {
 		n, _ := element(i).visible(list[i])
-		return kept[k].isLike(n, element(i))
+		return element(i).isLike(kept[k], n)
 	}, r.deadline)
 	if r.note(err); err != nil {
 		return nil
 	}
-	if first && len(m.at) > 0 && len(m.from) > 0 && kept[0].index == 0 && m.at[0] < 0 && m.from[0] < 0 {
+	if first && len(m.at) > 0 && len(m.from) > 0 && kept[0].Index == 0 && m.at[0] < 0 && m.from[0] < 0 {
 		m.join(0, 0) // a rule addresses [0], so element 0 keeps its identity
 	}
-	found := &matchedList{elementMatch: m, cursor: element(-1), list: c, added: r.listInputs(c, len(list)).isOf(entry, c)}
+	found := &matchedList{elementMatch: m, cursor: element(-1), list: c, added: c.areInputs(r.listInputs(c, len(list)), entry)}
 	for k, i := range m.at {
-		if i >= 0 && len(kept[k].kept) > 0 && !r.stopped() {
-			found.parts = append(found.parts, r.inElement(kept[k].kept, list[i], element(i)))
+		if i >= 0 && len(kept[k].Kept) > 0 && !r.stopped() {
+			found.parts = append(found.parts, r.inElement(kept[k].Kept, list[i], element(i)))
 		}
 	}
 	return found
@@ -64,7 +65,7 @@ func (r *restorer) elementsAt(n *jsondoc.Node, c cursor) (list []*jsondoc.Node, 
 }
 
 // inElement decides which entries of an element return.
-func (r *restorer) inElement(kept []*Entry, n *jsondoc.Node, c cursor) *branch {
+func (r *restorer) inElement(kept []*annotation.Entry, n *jsondoc.Node, c cursor) *branch {
 	sub := &restorer{walker: r.startingAt(n), done: r.done}
 	t := r.memory.trie(kept)
 	sub.visit(t, n, c)
@@ -73,12 +74,12 @@ func (r *restorer) inElement(kept []*Entry, n *jsondoc.Node, c cursor) *branch {
 }
 
 // applyList restores entries in the elements that are still there, and added elements behind them.
-func (r *restorer) applyList(found *matchedList, l *listEntry, n *jsondoc.Node) {
+func (r *restorer) applyList(found *matchedList, l *annotation.ListEntry, n *jsondoc.Node) {
 	if found == nil {
 		return
 	}
 	for _, t := range found.parts {
-		if !t.valid || t.entry.kind != isAbsent {
+		if !t.valid || t.entry.Kind != annotation.KindAbsent {
 			r.apply(t, t.node)
 		}
 	}
@@ -89,7 +90,7 @@ func (r *restorer) applyList(found *matchedList, l *listEntry, n *jsondoc.Node) 
 
 // add inserts the elements that only this version had behind the ones they followed, as far as
 // those are left.
-func (r *restorer) add(l *listEntry, n *jsondoc.Node, found *matchedList) {
+func (r *restorer) add(l *annotation.ListEntry, n *jsondoc.Node, found *matchedList) {
 	list := r.elements(n)
 	d := newDistinct(found.list.schema, list)
 	follow := map[int][][]byte{} // by present index
@@ -99,17 +100,17 @@ func (r *restorer) add(l *listEntry, n *jsondoc.Node, found *matchedList) {
 			last[k] = last[k-1]
 		}
 	}
-	for _, e := range l.added {
-		if !found.cursor.fits(e.value) || !d.addText(e.value) {
+	for _, e := range l.Added {
+		if !found.cursor.fits(e.Value) || !d.addText(e.Value) {
 			continue
 		}
 		at := -1
-		if k := sort.Search(len(l.elements), func(k int) bool { return l.elements[k].index > e.after }); k > 0 {
+		if k := sort.Search(len(l.Elements), func(k int) bool { return l.Elements[k].Index > e.After }); k > 0 {
 			if at = last[k-1]; at < 0 {
-				at = min(e.after, len(list)) - 1 // the element that it followed is gone
+				at = min(e.After, len(list)) - 1 // the element that it followed is gone
 			}
 		}
-		follow[at] = append(follow[at], e.value)
+		follow[at] = append(follow[at], e.Value)
 	}
 	if len(follow) == 0 {
 		return

@@ -41,7 +41,7 @@ func (t *Trace) Add(of any, elements int) *ListTrace {
 	if t.memory == nil {
 		t.memory = &Memory{}
 	}
-	l := t.memory.lists.add(ListTrace{of: of, memory: t.memory, elements: t.memory.elements.room(elements)})
+	l := t.memory.lists.Add(ListTrace{of: of, memory: t.memory, elements: t.memory.elements.Room(elements)})
 	if t.first == nil {
 		t.first = l
 	} else {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
+	"github.com/crdconvert/webhookd/internal/converters/keep/slab"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
@@ -34,7 +36,7 @@ type walker struct {
 	memory   *Memory
 	deadline *deadline
 	object   *jsondoc.Node
-	path     Path
+	path     annotation.Path
 	values   []*jsondoc.Node // on the path, from its start to its end; nil for none
 	watched  []watched       // the missing places on the path that units watch
 	finder   finder          // of the last list of the other version
@@ -44,7 +46,7 @@ type walker struct {
 func newWalker(ctx context.Context, m *Memory, obj *jsondoc.Object) walker {
 	values := make([]*jsondoc.Node, 1, 2*usualLevels)
 	values[0] = obj.Node
-	return walker{memory: m, deadline: newDeadline(ctx), object: obj.Node, path: make(Path, 0, usualLevels), values: values}
+	return walker{memory: m, deadline: newDeadline(ctx), object: obj.Node, path: make(annotation.Path, 0, usualLevels), values: values}
 }
 
 const usualLevels = 8
@@ -78,7 +80,7 @@ func (w *walker) elements(list *jsondoc.Node) []*jsondoc.Node {
 	}
 	_, err := list.Element(0) // Len has no error
 	w.note(err)
-	all := w.memory.nodes.room(list.Len())
+	all := w.memory.nodes.Room(list.Len())
 	for i := range list.Len() {
 		e, _ := list.Element(i)
 		all = append(all, e)
@@ -90,7 +92,7 @@ func (w *walker) elements(list *jsondoc.Node) []*jsondoc.Node {
 func (w *walker) shown() *jsondoc.Node { return w.values[len(w.values)-1] }
 
 // push moves to a part of the value, and pop back.
-func (w *walker) push(s PathElement, part *jsondoc.Node) {
+func (w *walker) push(s annotation.PathElement, part *jsondoc.Node) {
 	w.path, w.values = append(w.path, s), append(w.values, part)
 }
 
@@ -115,7 +117,7 @@ func (w *walker) missing(c cursor) (before int) {
 
 // counterpart returns the counterpart of an element that the conversion back does not give: a rule
 // may have taken all of it elsewhere.
-func (w *walker) counterpart(list cursor, keys []Key) *jsondoc.Node {
+func (w *walker) counterpart(list cursor, keys []annotation.Key) *jsondoc.Node {
 	there, known := list.place.keysThere(keys)
 	switch kind := list.there.Kind(); {
 	case !known || !list.tracked:
@@ -127,9 +129,33 @@ func (w *walker) counterpart(list cursor, keys []Key) *jsondoc.Node {
 		if w.finder.of != list.there {
 			w.finder = w.finderOf(list.there, list.other.Items())
 		}
-		n, _, err := w.finder.part(PathElement{Keys: there})
+		n, _, err := w.finder.part(annotation.PathElement{Keys: there})
 		w.note(err)
 		return n
 	}
 	return nil
 }
+
+// A Memory holds entries and what they are found with, for one object after the other. Everything
+// in it is valid until Reset. The zero Memory is empty. It is not safe for concurrent use.
+type Memory struct {
+	annotation.Memory
+	branches slab.Slab[branch]
+	children slab.Slab[*branch]
+	nodes    slab.Slab[*jsondoc.Node]
+	lists    slab.Slab[ListTrace]
+	elements slab.Slab[elementTrace]
+}
+
+// Reset drops everything, and keeps some memory for the next object.
+func (m *Memory) Reset() {
+	m.Memory.Reset()
+	m.branches.Reset()
+	m.children.Reset()
+	m.nodes.Reset()
+	m.lists.Reset()
+	m.elements.Reset()
+}
+
+// Trace returns an empty trace in the memory.
+func (m *Memory) Trace() *Trace { return &Trace{memory: m} }

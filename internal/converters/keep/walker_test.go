@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
 // A countdown is a context whose deadline passes after a number of looks at it.
@@ -23,36 +23,13 @@ func (c *countdown) Err() error {
 	return context.DeadlineExceeded
 }
 
-// Put looks at the deadline while it groups entries, and writes no incomplete annotations.
-func TestPutLooksAtTheDeadline(t *testing.T) {
-	t.Parallel()
-	entries := newMaker(1).entries(20_000)
-	whole := &countdown{Context: t.Context(), left: 1 << 30}
-	if err := Put(whole, parseTest(t, `{}`), "v1", entries); errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
-	}
-	looks := 1<<30 - whole.left
-	if looks < len(entries)/lookEvery {
-		t.Errorf("it looks %d times", looks)
-	}
-	for left := range looks {
-		c, obj := &countdown{Context: t.Context(), left: left}, parseTest(t, `{}`)
-		if err := Put(c, obj, "v1", entries); !errors.Is(err, context.DeadlineExceeded) || c.late != 1 {
-			t.Errorf("after %d looks: %v, and %d more", left, err, c.late)
-		}
-		if n, err := obj.Get("metadata", "annotations"); err != nil || n.Kind() == jsondoc.Map && string(n.Text()) != "{}" {
-			t.Errorf("%.300s, %v", n.Text(), err)
-		}
-	}
-}
-
 // The search for a common subsequence takes quadratic time, so it looks at the deadline.
 func TestTheSearchForElementsLooksAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	l, now := &listEntry{}, make([]stamp, 0, 1000)
+	l, now := &annotation.ListEntry{}, make([]annotation.Digest, 0, 1000)
 	for i := range 1000 {
-		l.elements = append(l.elements, &keptElement{index: i, was: stampOf(uint64(i))})
-		now = append(now, stampOf(uint64(3*i+1)))
+		l.Elements = append(l.Elements, &annotation.Element{Index: i, Was: annotation.DigestOf(uint64(i))})
+		now = append(now, annotation.DigestOf(uint64(3*i+1)))
 	}
 	never := func(int, int) bool { return false }
 	for left := range 20 {

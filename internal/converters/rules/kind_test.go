@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/converters/rules"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/apiserver"
@@ -185,7 +185,7 @@ func bareAndKept(tb testing.TB, object string) (bare, kept string) {
 	annotations, err := obj.Get("metadata", "annotations")
 	if err == nil {
 		err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
-			if !keep.IsOwn(string(name)) {
+			if !annotation.IsOwn(string(name)) {
 				others++
 				return true
 			}
@@ -245,7 +245,7 @@ func keptObject(tb testing.TB, version, annotations, rest string) string {
 			}
 			text = string(encoded)
 		}
-		if err := obj.Set(jsondoc.StringValue(text), "metadata", "annotations", keep.Prefix+name); err != nil {
+		if err := obj.Set(jsondoc.StringValue(text), "metadata", "annotations", annotation.Prefix+name); err != nil {
 			tb.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
@@ -174,7 +174,7 @@ func keptValues(b *testing.B, text []byte) int {
 	}
 	count := 0
 	for name, value := range obj.Metadata.Annotations {
-		if keep.IsOwn(name) {
+		if annotation.IsOwn(name) {
 			count += max(1, strings.Count(value, `"value":`)+strings.Count(value, `"absent":`))
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
@@ -114,7 +114,7 @@ func keptPlaces(of *places, version string) map[string]*place {
 		if !isKept(name) || json.Unmarshal([]byte(p.value), &text) != nil {
 			continue
 		}
-		d := keep.Describe(name, text)
+		d := annotation.Describe(name, text)
 		if d.Version != version {
 			continue
 		}
@@ -239,7 +239,7 @@ func (t *tracer) followKept(p *place, name string) {
 		t.add(link{class: copied, from: p, to: same, reason: staysKept})
 		return
 	}
-	version, _ := keep.VersionOf(name)
+	version, _ := annotation.VersionOf(name)
 	if version != t.to {
 		t.add(link{class: dropped, from: p, reason: "out of date: made again for each conversion from " + version})
 		return
@@ -377,7 +377,7 @@ func (t *tracer) originKept(p *place, name string) {
 		return
 	}
 	l := link{class: kept, to: p, reason: "the way back needs it"}
-	if d := keep.Describe(name, text); len(d.Values) > 0 {
+	if d := annotation.Describe(name, text); len(d.Values) > 0 {
 		for _, from := range t.source.all {
 			if within(from.schema, d.Values[0].Path) {
 				l.from = from

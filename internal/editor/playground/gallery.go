@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/examples"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
 // An Example is one to start with.
@@ -96,4 +96,4 @@ func readExample(name, index string) (e Example, err error) {
 	return e, nil
 }
 
-func keeps(o NamedObject) bool { return strings.Contains(o.Text, keep.Prefix) }
+func keeps(o NamedObject) bool { return strings.Contains(o.Text, annotation.Prefix) }

@@ -7,7 +7,7 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/document/yamljson"
@@ -148,7 +148,7 @@ func (p *place) isType() bool {
 	return len(p.steps) == 1 && (p.steps[0].name == "apiVersion" || p.steps[0].name == "kind")
 }
 
-func isKept(name string) bool { return keep.IsOwn(name) }
+func isKept(name string) bool { return annotation.IsOwn(name) }
 
 // A bound is what an iterating segment of a rule's path is at a place: a key, or an element.
 type bound struct {

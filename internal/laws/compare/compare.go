@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/hold"
 	"github.com/crdconvert/webhookd/internal/laws/shrink"
@@ -251,7 +251,7 @@ func shownOf(source map[string]any) func(map[string]any) map[string]any {
 		names[in] = map[string]bool{}
 		entries, _ := tree.At(source, "metadata", in).(map[string]any)
 		for name := range entries {
-			names[in][name] = !keep.IsOwn(name)
+			names[in][name] = !annotation.IsOwn(name)
 		}
 	}
 	return func(object map[string]any) map[string]any {

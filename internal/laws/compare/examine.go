@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/hold"
@@ -99,7 +99,7 @@ func (e *Examiner) Examine(ctx context.Context, object []byte) (*Examination, er
 func (e *Examiner) outcomeOf(ctx context.Context, object []byte, state map[string]any, from, to string) (o Outcome) {
 	o.To = to
 	fails := func(err error, back bool) Outcome {
-		_, o.TooLarge = errors.AsType[*keep.TooLargeError](err)
+		_, o.TooLarge = errors.AsType[*annotation.TooLargeError](err)
 		o.Err, o.Back = err, back
 		return o
 	}
@@ -153,11 +153,11 @@ func (e *Examiner) measure(o *Outcome, result map[string]any) {
 	for name, value := range tree.Annotations(result) {
 		text, _ := value.(string)
 		o.AnnotationBytes += len(name) + len(text)
-		if !keep.IsOwn(name) {
+		if !annotation.IsOwn(name) {
 			continue
 		}
 		o.KeptBytes += len(name) + len(text)
-		kept := keep.Describe(name, text)
+		kept := annotation.Describe(name, text)
 		for _, value := range kept.Values {
 			path := value.Path
 			if of := e.Schema(kept.Version); of != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
@@ -14,7 +14,7 @@ import (
 // AddMalformed gives an object annotations that have webhookd's names and keep nothing.
 func AddMalformed(r *rand.Rand, object map[string]any, version, to string) {
 	for range 1 + r.IntN(3) {
-		name := Pick(r, keep.Prefix, keep.Prefix, keep.StatusPrefix) + Pick(r, version, to, to) + Pick(r, "", ".spec", ".spec.a.b", ".metadata", ".spec--0")
+		name := Pick(r, annotation.Prefix, annotation.Prefix, annotation.StatusPrefix) + Pick(r, version, to, to) + Pick(r, "", ".spec", ".spec.a.b", ".metadata", ".spec--0")
 		tree.Annotate(object, map[string]string{name: Pick(r,
 			"", "{", "null", "[]", "0", `"`, "{} {}", "{}", `{"a":1}`, `{"a":1,"a":2}`, `{"value":1,"value":2}`, `{"value":1,"more":2}`, `{"value":`,
 			`{"value":1} `+"\x00", `{"absent":false}`, `{"value":1,"absent":true}`, `{"list":1}`, `{"order":{}}`, `{"value":1,"in":-1}`,
@@ -85,30 +85,30 @@ func AddForged(r *rand.Rand, object, other map[string]any, version string) {
 	text = strings.TrimSuffix(text, "}") +
 		Pick(r, "", "", "", `,"inputs":""`, `,"inputs":"0"`, `,"inputs":"1p5rssy"`, `,"object":"1p5rssy"`, `,"object":"x-y"`) + Pick(r, "", "", "", `,"in":0`, `,"in":1`, `,"in":3`) + "}"
 	path, inJSON := keptPath(other, p.Path)
-	name, simple := keep.AnnotationName(version, path)
+	name, simple := annotation.Name(version, path)
 	if !simple || r.IntN(16) == 0 {
 		text = strings.TrimSuffix(text, "}") + `,"path":` + string(tree.Encode(inJSON)) + "}"
 	}
 	if r.IntN(12) == 0 {
-		name, text = keep.Prefix+version, string(tree.Encode(other))
+		name, text = annotation.Prefix+version, string(tree.Encode(other))
 	}
 	tree.Annotate(object, map[string]string{name: text})
 }
 
 // keptPath returns a path as package keep has it, and as the JSON of a kept value has it. The keys
 // of an element are its first two scalars.
-func keptPath(object any, path []any) (kept keep.Path, inJSON []any) {
+func keptPath(object any, path []any) (kept annotation.Path, inJSON []any) {
 	for i, step := range path {
 		if name, ok := step.(string); ok {
-			kept, inJSON = append(kept, keep.PathElement{Name: name}), append(inJSON, name)
+			kept, inJSON = append(kept, annotation.PathElement{Name: name}), append(inJSON, name)
 			continue
 		}
 		element, _ := tree.At(object, path[:i+1]...).(map[string]any)
-		s, keys := keep.PathElement{}, map[string]any{}
+		s, keys := annotation.PathElement{}, map[string]any{}
 		for _, name := range tree.Names(element) {
 			if value := element[name]; len(keys) < 2 && !tree.IsMap(value) && !tree.IsList(value) {
 				keys[name] = value
-				s.Keys = append(s.Keys, keep.Key{Name: name, Value: string(tree.Encode(value))})
+				s.Keys = append(s.Keys, annotation.Key{Name: name, Value: string(tree.Encode(value))})
 			}
 		}
 		kept, inJSON = append(kept, s), append(inJSON, keys)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"maps"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
@@ -131,10 +131,10 @@ func (t *subject) blind(to string) *ViolationError {
 		return nil
 	}
 	spec := tree.Encode(tree.WithoutIdentity(object))
-	const third, parted = keep.Prefix + "v99", keep.Prefix + "v99.spec.a"
+	const third, parted = annotation.Prefix + "v99", annotation.Prefix + "v99.spec.a"
 	tree.Annotate(object, map[string]string{
-		keep.Prefix + t.version: string(spec), keep.Prefix + t.version + ".spec": `{"value":` + string(spec) + `}`,
-		keep.Prefix + to: `{"spec":`, keep.Prefix + to + ".spec": `{"value":`,
+		annotation.Prefix + t.version: string(spec), annotation.Prefix + t.version + ".spec": `{"value":` + string(spec) + `}`,
+		annotation.Prefix + to: `{"spec":`, annotation.Prefix + to + ".spec": `{"value":`,
 		third: `{"spec":{"a":"<b>"}}`, parted: `{"value":"<b>"}`,
 	})
 	laden := tree.Encode(object)

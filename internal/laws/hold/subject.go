@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/tree"
 )
@@ -105,7 +105,7 @@ func classOf(problems field.ErrorList) class {
 // fails is L7 for a conversion that fails. If the kept values do not fit into annotations, the
 // conversion may fail, and no other law applies to the object.
 func (t *subject) fails(to string, err error, format string, args ...any) *ViolationError {
-	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+	if _, is := errors.AsType[*annotation.TooLargeError](err); is {
 		t.class = classInvalid
 		return nil
 	}

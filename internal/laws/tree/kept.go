@@ -4,13 +4,13 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
-// IsKept reports whether an annotation keeps values of a version, or of any version if that is "".
-func IsKept(annotation, version string) bool {
-	_, name, _ := strings.Cut(annotation, "/")
-	return keep.IsOwn(annotation) && (version == "" || name == version || strings.HasPrefix(name, version+"."))
+// IsKept reports whether the annotation of a name keeps values of a version, or of any version if that is "".
+func IsKept(name, version string) bool {
+	_, of, _ := strings.Cut(name, "/")
+	return annotation.IsOwn(name) && (version == "" || of == version || strings.HasPrefix(of, version+"."))
 }
 
 // Kept returns the annotations of an object that keep values of a version, or of all versions if

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -120,7 +120,7 @@ func keptIn(t *testing.T, obj *unstructured.Unstructured) map[string]string {
 	t.Helper()
 	kept := map[string]string{}
 	for name, text := range obj.GetAnnotations() {
-		if !keep.IsOwn(name) {
+		if !annotation.IsOwn(name) {
 			t.Errorf("annotation %s: %s", name, text)
 		}
 		entry := struct {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
@@ -98,7 +98,7 @@ func (c *comparison) gone(version string, was []*keptView) {
 		pos: c.now.Conversion.NamePos, code: "kept-version-gone", text: version + " is gone: kept values stay in annotations, where nothing reads them",
 		hint: "what only " + version + " could say is lost with it: move it to a field of another version first",
 	}
-	if (keep.Versions{All: c.now.CRD.VersionNames()}).Gone(version) {
+	if (annotation.Versions{All: c.now.CRD.VersionNames()}).Gone(version) {
 		v.text = version + " is gone: kept values are removed by the next write of each object"
 	}
 	for _, w := range was {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/converters/rules/plan"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
@@ -98,7 +99,7 @@ func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to s
 		s = &scratch{}
 	}
 	s.job = conversion{
-		direction: d, ctx: ctx, of: c, scratch: s, obj: obj, Versions: keep.Versions{From: from, To: to, All: c.versions},
+		direction: d, ctx: ctx, of: c, scratch: s, obj: obj, Versions: annotation.Versions{From: from, To: to, All: c.versions},
 	}
 	err := s.job.convert()
 	s.clear()
@@ -139,7 +140,7 @@ func (s *scratch) clear() {
 // A conversion is that of one object x to y. See package keep.
 type conversion struct {
 	*direction
-	keep.Versions
+	annotation.Versions
 
 	ctx     context.Context //nolint:containedctx // lives as long as one call
 	of      *Converter
@@ -179,15 +180,15 @@ func (v *conversion) convert() error {
 			return err
 		}
 	}
-	err = keep.Put(v.ctx, v.obj, v.From, entries)
-	if _, is := errors.AsType[*keep.TooLargeError](err); is {
+	err = annotation.Put(v.ctx, v.obj, v.From, entries)
+	if _, is := errors.AsType[*annotation.TooLargeError](err); is {
 		converters.ReportFrom(v.ctx).TooLarge = true
 	}
 	return err
 }
 
 // begin takes the kept values out of x.
-func (v *conversion) begin() (kept []*keep.Entry, err error) {
+func (v *conversion) begin() (kept []*annotation.Entry, err error) {
 	if err := v.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -198,7 +199,7 @@ func (v *conversion) begin() (kept []*keep.Entry, err error) {
 	}
 	asRead := v.obj.Untouched()
 	v.text = v.obj.Text()
-	if kept, err = keep.Take(v.obj, v.Versions, &v.scratch.kept); err != nil {
+	if kept, err = annotation.Take(v.obj, v.Versions, &v.scratch.kept.Memory); err != nil {
 		return nil, err
 	}
 	kept = v.scratch.kept.For(v.of.Rules, kept)
@@ -238,7 +239,7 @@ type converted struct {
 
 // to turns x into y, with kept values. With mayLose it does not try to find out whether the reverse
 // conversion may fail to give x.
-func (v *conversion) to(kept []*keep.Entry, mayLose bool) (y converted, err error) {
+func (v *conversion) to(kept []*annotation.Entry, mayLose bool) (y converted, err error) {
 	var trace *keep.Trace
 	if len(kept) > 0 {
 		trace = v.scratch.kept.Trace()
@@ -261,7 +262,7 @@ func (v *conversion) to(kept []*keep.Entry, mayLose bool) (y converted, err erro
 }
 
 // again is to once more, with other kept values.
-func (v *conversion) again(kept []*keep.Entry) (y converted, err error) {
+func (v *conversion) again(kept []*annotation.Entry) (y converted, err error) {
 	if err := v.reset(); err != nil {
 		return y, err
 	}
@@ -275,7 +276,7 @@ func (v *conversion) reset() error {
 		return err
 	}
 	v.obj.Replace(text)
-	_, err = keep.Take(v.obj, v.Versions, &v.scratch.kept)
+	_, err = annotation.Take(v.obj, v.Versions, &v.scratch.kept.Memory)
 	return err
 }
 
@@ -300,7 +301,7 @@ func (v *conversion) forth(trace *keep.Trace, mayLose bool) (bool, error) {
 }
 
 // lost returns entries for what the reverse conversion does not give of x.
-func (v *conversion) lost(y converted) ([]*keep.Entry, error) {
+func (v *conversion) lost(y converted) ([]*annotation.Entry, error) {
 	stored, err := v.asStored()
 	if err != nil {
 		return nil, err
@@ -317,7 +318,7 @@ func (v *conversion) lost(y converted) ([]*keep.Entry, error) {
 // agreed returns the entries of x if the kept values agree with it. Values that returned in what an
 // expression makes may contradict what x says: then the reverse conversion gives something else
 // with them than without. Those of such a unit go, and no others.
-func (v *conversion) agreed(y converted, kept, entries []*keep.Entry) ([]*keep.Entry, error) {
+func (v *conversion) agreed(y converted, kept, entries []*annotation.Entry) ([]*annotation.Entry, error) {
 	doubtful := y.restored.Claims().Disputed(entries, nil)
 	if len(doubtful) == 0 {
 		return entries, nil

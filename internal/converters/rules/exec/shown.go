@@ -1,7 +1,7 @@
 package exec
 
 import (
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
@@ -66,7 +66,7 @@ func (r *run) isVisible(n *jsondoc.Node, s *shown) bool {
 	for _, field := range tags() {
 		all, own := r.member(metadata, field), false
 		r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool {
-			own = own || keep.IsOwn(name)
+			own = own || annotation.IsOwn(name)
 			return true
 		}))
 		if own || all.Kind() == jsondoc.Null || r.isEmpty(all) {
@@ -92,7 +92,7 @@ func (r *run) tidy(metadata *jsondoc.Node) {
 	for _, field := range tags() {
 		all := r.member(metadata, field)
 		if all.Kind() == jsondoc.Map {
-			r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool { return !keep.IsOwn(name) }))
+			r.note(all.Filter(func(name []byte, _ jsondoc.Member) bool { return !annotation.IsOwn(name) }))
 		}
 		if all.Kind() == jsondoc.Null || r.isEmpty(all) {
 			r.note(metadata.RemoveMember(field))

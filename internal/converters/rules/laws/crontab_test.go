@@ -8,7 +8,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/converters/rules/hints"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
@@ -88,7 +88,7 @@ func take(object map[string]any) string {
 	kept := ""
 	maps.DeleteFunc(annotations, func(name string, value any) bool {
 		text, ok := value.(string)
-		own := ok && keep.IsOwn(name)
+		own := ok && annotation.IsOwn(name)
 		if own {
 			kept += text
 		}

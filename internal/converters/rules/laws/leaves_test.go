@@ -16,7 +16,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
@@ -98,7 +98,7 @@ func TestLeavesThatAreKeptTogether(t *testing.T) {
 			if err := obj.Remove("spec"); err != nil {
 				return err
 			}
-			return obj.Set(jsondoc.StringValue(text), "metadata", "annotations", keep.Prefix+"v1.spec")
+			return obj.Set(jsondoc.StringValue(text), "metadata", "annotations", annotation.Prefix+"v1.spec")
 		}),
 	}
 	object := map[string]any{"apiVersion": "g/v1", "kind": "K", "spec": map[string]any{"a": "x", "b": "y"}}
@@ -180,7 +180,7 @@ func keptOf(object map[string]any, version string) map[string]string {
 	kept := map[string]string{}
 	for name, text := range annotations {
 		_, path, _ := strings.Cut(name, "/")
-		if of, _, _ := strings.Cut(path, "."); keep.IsOwn(name) && of == version {
+		if of, _, _ := strings.Cut(path, "."); annotation.IsOwn(name) && of == version {
 			kept[name], _ = text.(string)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
@@ -209,25 +210,25 @@ func memberOf(p transform.Read, base binding.Place) keep.Member {
 }
 
 // keepPath returns a path for package keep.
-func keepPath(segments []syntax.Segment, base binding.Place) keep.Path {
-	path := keep.Path{}
+func keepPath(segments []syntax.Segment, base binding.Place) annotation.Path {
+	path := annotation.Path{}
 	for i, s := range segments {
 		switch s.Kind {
 		case syntax.First:
-			path = append(path, keep.PathElement{First: true})
+			path = append(path, annotation.PathElement{First: true})
 		case syntax.Pick:
-			path = append(path, keep.PathElement{Keys: []keep.Key{pickKey(base, segments[:i+1])}})
+			path = append(path, annotation.PathElement{Keys: []annotation.Key{pickKey(base, segments[:i+1])}})
 		default:
-			path = append(path, keep.PathElement{Name: s.Name})
+			path = append(path, annotation.PathElement{Name: s.Name})
 		}
 	}
 	return path
 }
 
 // pickKey returns the key of the element that the last segment of a path picks.
-func pickKey(base binding.Place, path []syntax.Segment) keep.Key {
+func pickKey(base binding.Place, path []syntax.Segment) annotation.Key {
 	s := path[len(path)-1]
-	return keep.Key{Name: s.Name, Value: string(keyText(base.Walk(path), s))}
+	return annotation.Key{Name: s.Name, Value: string(keyText(base.Walk(path), s))}
 }
 
 // elements notes what becomes of the elements of a list or the entries of a map.
@@ -310,9 +311,9 @@ func placeOf(root *keep.Place, segments []syntax.Segment, base binding.Place) *k
 
 // pickOf returns the place of an element that the last segment of a path picks.
 func pickOf(list *keep.Place, path []syntax.Segment, base binding.Place) *keep.Place {
-	at := keep.PathElement{First: path[len(path)-1].Kind == syntax.First}
+	at := annotation.PathElement{First: path[len(path)-1].Kind == syntax.First}
 	if list.First = list.First || at.First; !at.First {
-		at.Keys = []keep.Key{pickKey(base, path)}
+		at.Keys = []annotation.Key{pickKey(base, path)}
 		if list.Keys == nil {
 			list.Keys = []string{at.Keys[0].Name}
 		}

@@ -1,13 +1,10 @@
-package keep
+package annotation
 
 import (
 	"bytes"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/internal/converters/keep/hash"
 )
 
 // Annotations with these prefixes belong to webhookd. Kept values of status have a prefix of their
@@ -46,88 +43,6 @@ func MayBeIn(annotations []byte, obscured bool) bool {
 	return obscured || bytes.Contains(annotations, []byte("webhookd.io"))
 }
 
-// Versions are the versions of a conversion.
-type Versions struct {
-	From, To string
-	// All are all versions of the kind.
-	All []string
-}
-
-// Take removes from obj the annotations that belong to the conversion, and returns the entries of
-// the version that obj is converted to. It also removes annotations of the version that obj comes
-// from, which are made again, and of versions that the kind no longer has. Other versions'
-// annotations stay, and so do annotations in an unknown format. The entries are valid until the
-// memory is reset.
-func Take(obj *jsondoc.Object, v Versions, memory *Memory) ([]*Entry, error) {
-	text, obscured, err := obj.NestedText("metadata", "annotations")
-	if err != nil || !MayBeIn(text, obscured) {
-		return nil, err
-	}
-	annotations, err := obj.Get("metadata", "annotations")
-	if err != nil || annotations.Kind() != jsondoc.Map {
-		return nil, err
-	}
-	var kept []*Entry
-	left, r := 0, memory.reading()
-	err = annotations.Filter(func(name []byte, m jsondoc.Member) bool {
-		if !IsOwn(name) {
-			left++
-			return true
-		}
-		goes := false
-		if kept, goes = v.read(kept, string(name), m, r); !goes {
-			left++
-		}
-		return !goes
-	})
-	if err == nil && left == 0 && !annotations.Untouched() {
-		err = obj.Remove("metadata", "annotations")
-	}
-	return kept, err
-}
-
-// read appends the entries of an annotation to kept, and reports whether the annotation goes.
-func (v Versions) read(kept []*Entry, name string, m jsondoc.Member, r *reader) (all []*Entry, goes bool) {
-	of, _, _ := splitName(name)
-	if of != label(v.From) && of != label(v.To) && !v.Gone(of) {
-		return kept, false
-	}
-	text := m.Value().Text()
-	if len(text) == 0 || text[0] != '"' {
-		return kept, false
-	}
-	if all, goes = r.annotation(kept, name, of, text); of != label(v.To) {
-		all = kept
-	}
-	return all, goes
-}
-
-// kubeVersion matches versions with a known age.
-var kubeVersion = regexp.MustCompile(`^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$`)
-
-// Gone reports whether a version is older than all versions of the kind, so that its annotations
-// are leftovers. Others may know one that is newer.
-func (v Versions) Gone(of string) bool {
-	age, known := ageOf(of)
-	return known && len(v.All) > 0 && !slices.ContainsFunc(v.All, func(version string) bool {
-		other, known := ageOf(version)
-		return !known || slices.Compare(age[:], other[:]) >= 0
-	})
-}
-
-// ageOf returns the age of a version: the major version, then alpha before beta before stable, then
-// the minor version. By Kubernetes' own priority v2alpha1 would be before v1.
-func ageOf(version string) (age [3]int, known bool) {
-	parts := kubeVersion.FindStringSubmatch(version)
-	if parts == nil {
-		return age, false
-	}
-	major, err := strconv.Atoi(parts[1])
-	minor, errMinor := strconv.Atoi("0" + parts[3])
-	stage := map[string]int{"alpha": 0, "beta": 1, "": 2}[parts[2]]
-	return [3]int{major, stage, minor}, err == nil && errMinor == nil
-}
-
 // maxName limits the name behind the prefix
 // (k8s.io/apimachinery/pkg/util/validation.IsQualifiedName).
 const maxName = 63
@@ -154,12 +69,12 @@ func label(version string) string {
 	if len(version) <= longest && isPlain(version) {
 		return version
 	}
-	return "version-" + digestString(hash(version))
+	return "version-" + hash.Text(hash.Of(version))
 }
 
-// AnnotationName returns the name of the annotation of a path, and whether it has the whole path.
+// Name returns the name of the annotation of a path, and whether it has the whole path.
 // If not, it has the beginning of the path and a digest. The label is that of the version.
-func AnnotationName(label string, path Path) (name string, simple bool) {
+func Name(label string, path Path) (name string, simple bool) {
 	var room [len(StatusPrefix) + maxName]byte
 	text, simple := appendName(room[:0], label, path)
 	return string(text), simple
@@ -181,8 +96,8 @@ func appendName(dst []byte, label string, path Path) (name []byte, simple bool) 
 	if simple || len(path) == 0 {
 		return name, true
 	}
-	var room [len(digestMark) + maxDigest]byte
-	tail := strconv.AppendUint(append(room[:0], digestMark...), path.hash(), digestBase)
+	var room [len(digestMark) + hash.MaxText]byte
+	tail := hash.Append(append(room[:0], digestMark...), path.Hash())
 	name = name[:first]
 	for _, s := range path {
 		most := maxName - (len(name) - start) - len(".") - len(tail)
@@ -216,11 +131,3 @@ func appendWord(dst []byte, text string) []byte {
 }
 
 func isAlphanumeric(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-// IsStored reports whether an object may be one that the API server has stored, and which so has
-// all defaults. Fragments are not: in server-side apply their manager would come to own the
-// defaults.
-func IsStored(obj *jsondoc.Object) bool {
-	uid, _, err := obj.NestedText("metadata", "uid")
-	return err == nil && len(uid) > len(`""`) && uid[0] == '"'
-}

@@ -1,4 +1,4 @@
-package keep
+package annotation
 
 import (
 	"errors"
@@ -6,14 +6,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/crdconvert/webhookd/internal/converters/keep/slab"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
-// A reader reads the entries of annotations with one scan of their text, and no tree of it
-// (BenchmarkKinds in converters/rules).
-type reader struct {
-	*Memory
-
+// A Memory reads the entries of annotations, and holds entries, for one object after the other. It
+// scans their text once, and makes no tree of it (BenchmarkKinds in converters/rules). Entries and
+// paths are valid until Reset. The zero Memory is empty. It is not safe for concurrent use.
+type Memory struct {
+	entries slab.Slab[Entry]
+	steps   slab.Slab[PathElement]
 	scan    jsondoc.Scanner
 	text    string // of the annotation
 	bytes   []byte // of all annotations
@@ -21,7 +23,10 @@ type reader struct {
 	scratch []byte
 }
 
-func (r *reader) reset() {
+// Reset drops everything, and keeps some memory for the next object.
+func (r *Memory) Reset() {
+	r.entries.Reset()
+	r.steps.Reset()
 	_ = r.scan.Reset(nil, 0)
 	clear(r.said[:cap(r.said)])
 	if r.text, r.bytes = "", r.bytes[:0]; cap(r.bytes) > keptBytes {
@@ -29,7 +34,13 @@ func (r *reader) reset() {
 	}
 }
 
-// keptBytes limits the text that a reader keeps for the next object.
+// NewEntry returns a copy of an entry.
+func (r *Memory) NewEntry(e Entry) *Entry { return r.entries.Add(e) }
+
+// NewPath returns a copy of a path.
+func (r *Memory) NewPath(p Path) Path { return append(r.steps.Room(len(p)), p...) }
+
+// keptBytes limits the text that a memory keeps for the next object.
 const keptBytes = 1 << 16
 
 // errFormat says that an annotation has another format.
@@ -37,7 +48,7 @@ var errFormat = errors.New("unknown format")
 
 // annotation appends the entries of an annotation with a literal as its value to all, and reports
 // whether it has this format.
-func (r *reader) annotation(all []*Entry, name, of string, literal []byte) ([]*Entry, bool) {
+func (r *Memory) annotation(all []*Entry, name, of string, literal []byte) ([]*Entry, bool) {
 	if len(name) > len(StatusPrefix)+maxName {
 		return all, false
 	}
@@ -47,7 +58,7 @@ func (r *reader) annotation(all []*Entry, name, of string, literal []byte) ([]*E
 	if r.text = string(text); r.scan.Reset(text, jsondoc.MaxDepth) != nil {
 		return all, false
 	}
-	whole := entryReader{Entry: r.entries.add(Entry{}), around: -1}
+	whole := entryReader{Entry: r.NewEntry(Entry{}), around: -1}
 	var entries []*Entry
 	grouped := false
 	err := r.scan.Members(func(member []byte) (err error) {
@@ -64,19 +75,19 @@ func (r *reader) annotation(all []*Entry, name, of string, literal []byte) ([]*E
 	if err != nil || r.scan.End() != nil {
 		return all, false
 	}
-	path, ok := r.pathOf(name, of, whole.path, whole.hasPath)
+	path, ok := r.pathOf(name, of, whole.Path, whole.hasPath)
 	switch {
 	case !ok:
 		return all, false
 	case grouped:
 		for _, e := range entries {
-			if e.path = slices.Concat(path, e.path); !e.settle() {
+			if e.Path = slices.Concat(path, e.Path); !e.settle() {
 				return all, false
 			}
 		}
 		return append(all, entries...), true
 	}
-	whole.path = path
+	whole.Path = path
 	if !whole.finish() || !whole.settle() {
 		return all, false
 	}
@@ -85,7 +96,7 @@ func (r *reader) annotation(all []*Entry, name, of string, literal []byte) ([]*E
 
 // pathOf returns the path of an annotation, which it says or else is its name. The name must be the
 // one that webhookd gives to that path.
-func (r *reader) pathOf(name, of string, said Path, says bool) (Path, bool) {
+func (r *Memory) pathOf(name, of string, said Path, says bool) (Path, bool) {
 	path := said
 	if !says {
 		_, rest, _ := splitName(name)
@@ -93,7 +104,7 @@ func (r *reader) pathOf(name, of string, said Path, says bool) (Path, bool) {
 		for word := range strings.SplitSeq(rest, ".") {
 			r.said = append(r.said, PathElement{Name: word})
 		}
-		path = r.path(r.said)
+		path = r.NewPath(r.said)
 	}
 	named, simple := appendName(r.scratch[:0], of, path)
 	r.scratch = named[:0]
@@ -110,22 +121,22 @@ type entryReader struct {
 
 // finish checks that an entry has one kind.
 func (e *entryReader) finish() bool {
-	e.Entry.around = e.around
+	e.Around = e.around
 	return e.kinds == 1
 }
 
 // settle checks an entry that has its whole path.
 func (e *Entry) settle() bool {
-	if e.around < 0 {
-		e.around = usualAround(e.path)
+	if e.Around < 0 {
+		e.Around = UsualAround(e.Path)
 	}
-	return e.around <= len(e.path) && len(e.path) <= maxSteps
+	return e.Around <= len(e.Path) && len(e.Path) <= MaxSteps
 }
 
 // all reads a list of entries, with the path that each says.
-func (r *reader) all(within int) (all []*Entry, err error) {
+func (r *Memory) all(within int) (all []*Entry, err error) {
 	err = r.scan.Elements(func() error {
-		e := entryReader{Entry: r.entries.add(Entry{}), around: -1}
+		e := entryReader{Entry: r.NewEntry(Entry{}), around: -1}
 		err := r.scan.Members(func(member []byte) error { return r.member(&e, member, within) })
 		if err == nil && (!e.finish() || !e.hasPath) {
 			err = errFormat
@@ -137,36 +148,36 @@ func (r *reader) all(within int) (all []*Entry, err error) {
 }
 
 // member reads a member of an entry, which is within so many lists without keys.
-func (r *reader) member(e *entryReader, name []byte, within int) (err error) {
+func (r *Memory) member(e *entryReader, name []byte, within int) (err error) {
 	switch string(name) {
 	case "value":
-		e.kind = isValue
-		e.value, err = r.raw()
+		e.Kind = KindValue
+		e.Value, err = r.raw()
 		e.kinds++
 	case "absent":
-		e.kind = isAbsent
+		e.Kind = KindAbsent
 		err = r.literally("true")
 		e.kinds++
 	case "list":
-		e.kind = isList
-		e.list, err = r.list(within)
+		e.Kind = KindList
+		e.List, err = r.list(within)
 		e.kinds++
 	case "order":
-		e.kind = isOrder
-		e.order, err = r.order()
+		e.Kind = KindOrder
+		e.Order, err = r.order()
 		e.kinds++
 	case "added":
-		e.added, err = r.added()
+		e.Added, err = r.added()
 	case "inputs":
-		e.inputs, err = r.stamp()
+		e.Inputs, err = r.stamp()
 	case "object":
-		e.object, err = r.stamp()
+		e.Object, err = r.stamp()
 	case "in":
 		if e.around, err = r.int(); e.around < 0 {
 			err = errFormat
 		}
 	case "path":
-		e.path, err = r.readPath()
+		e.Path, err = r.readPath()
 		e.hasPath = true
 	default:
 		err = errFormat
@@ -175,19 +186,19 @@ func (r *reader) member(e *entryReader, name []byte, within int) (err error) {
 }
 
 // raw reads the text of a value.
-func (r *reader) raw() ([]byte, error) {
+func (r *Memory) raw() ([]byte, error) {
 	at, err := r.scan.Skip()
 	return r.scan.Text(at), err
 }
 
-func (r *reader) literally(text string) error {
+func (r *Memory) literally(text string) error {
 	if raw, err := r.raw(); err != nil || string(raw) != text {
 		return errFormat
 	}
 	return nil
 }
 
-func (r *reader) int() (int, error) {
+func (r *Memory) int() (int, error) {
 	raw, err := r.raw()
 	if err != nil {
 		return 0, err
@@ -196,7 +207,7 @@ func (r *reader) int() (int, error) {
 }
 
 // str reads a string, which is usually part of the text.
-func (r *reader) str() (string, error) {
+func (r *Memory) str() (string, error) {
 	if r.scan.Kind() != jsondoc.String {
 		return "", errFormat
 	}
@@ -210,7 +221,7 @@ func (r *reader) str() (string, error) {
 	return jsondoc.Unquote(r.scan.Text(at)), nil
 }
 
-func (r *reader) readPath() (Path, error) {
+func (r *Memory) readPath() (Path, error) {
 	r.said = r.said[:0]
 	err := r.scan.Elements(func() (err error) {
 		s := PathElement{}
@@ -219,19 +230,19 @@ func (r *reader) readPath() (Path, error) {
 		} else {
 			s.Keys, err = r.keys()
 		}
-		if r.said = append(r.said, s); err == nil && len(r.said) > maxSteps {
+		if r.said = append(r.said, s); err == nil && len(r.said) > MaxSteps {
 			err = errFormat
 		}
 		return err
 	})
-	return r.path(r.said), err
+	return r.NewPath(r.said), err
 }
 
-func (r *reader) keys() ([]Key, error) {
+func (r *Memory) keys() ([]Key, error) {
 	var keys []Key
 	err := r.scan.Members(func(name []byte) error {
 		text, err := r.key()
-		if keys = append(keys, Key{string(name), text}); err == nil && len(keys) > maxKeys {
+		if keys = append(keys, Key{string(name), text}); err == nil && len(keys) > MaxKeys {
 			err = errFormat
 		}
 		return err
@@ -243,7 +254,7 @@ func (r *reader) keys() ([]Key, error) {
 }
 
 // key reads the value of a key field as canonical JSON, which it usually is.
-func (r *reader) key() (string, error) {
+func (r *Memory) key() (string, error) {
 	kind := r.scan.Kind()
 	at, err := r.scan.Skip()
 	if err != nil {
@@ -265,7 +276,7 @@ func (r *reader) key() (string, error) {
 	return "", errFormat
 }
 
-func (r *reader) order() (order [][]Key, err error) {
+func (r *Memory) order() (order [][]Key, err error) {
 	err = r.scan.Elements(func() error {
 		keys, err := r.keys()
 		order = append(order, keys)
@@ -278,16 +289,16 @@ func (r *reader) order() (order [][]Key, err error) {
 }
 
 // added reads elements that no key or digest identifies.
-func (r *reader) added() (all []added, err error) {
+func (r *Memory) added() (all []Added, err error) {
 	err = r.scan.Elements(func() error {
-		x, members := added{}, 0
+		x, members := Added{}, 0
 		err := r.scan.Members(func(name []byte) (err error) {
 			members++
 			switch string(name) {
 			case "after":
-				x.after, err = r.int()
+				x.After, err = r.int()
 			case "value":
-				x.value, err = r.raw()
+				x.Value, err = r.raw()
 			default:
 				err = errFormat
 			}
@@ -302,78 +313,78 @@ func (r *reader) added() (all []added, err error) {
 }
 
 // list reads what is kept of a list without keys.
-func (r *reader) list(within int) (*listEntry, error) {
-	if within >= maxNested {
+func (r *Memory) list(within int) (*ListEntry, error) {
+	if within >= MaxNested {
 		return nil, errFormat
 	}
-	l := &listEntry{}
+	l := &ListEntry{}
 	err := r.scan.Members(func(name []byte) (err error) {
 		switch string(name) {
 		case "length":
-			l.length, err = r.int()
+			l.Length, err = r.int()
 		case "elements":
 			err = r.scan.Members(func(name []byte) error { return r.element(l, name, within+1) })
 		case "added":
-			l.added, err = r.added()
+			l.Added, err = r.added()
 		default:
 			err = errFormat
 		}
 		return err
 	})
-	if err == nil && (l.length < 0 || l.length > maxElements) {
+	if err == nil && (l.Length < 0 || l.Length > MaxElements) {
 		err = errFormat
 	}
 	return l, err
 }
 
 // element reads what is kept of an element. They are in the order of their indexes.
-func (r *reader) element(l *listEntry, name []byte, within int) error {
+func (r *Memory) element(l *ListEntry, name []byte, within int) error {
 	index, err := strconv.Atoi(string(name))
-	if last := len(l.elements) - 1; err != nil || index < 0 || index >= maxElements || last >= 0 && index <= l.elements[last].index {
+	if last := len(l.Elements) - 1; err != nil || index < 0 || index >= MaxElements || last >= 0 && index <= l.Elements[last].Index {
 		return errFormat
 	}
-	e := &keptElement{index: index}
+	e := &Element{Index: index}
 	err = r.scan.Members(func(name []byte) (err error) {
 		switch string(name) {
 		case "was":
-			e.was, err = r.stamp()
+			e.Was, err = r.stamp()
 		case "kept":
-			if e.kept, err = r.all(within); err == nil && slices.ContainsFunc(e.kept, func(e *Entry) bool { return !e.settle() }) {
+			if e.Kept, err = r.all(within); err == nil && slices.ContainsFunc(e.Kept, func(e *Entry) bool { return !e.settle() }) {
 				err = errFormat
 			}
 		case "alike":
-			e.alike, err = r.marks()
+			e.Alike, err = r.marks()
 		default:
 			err = errFormat
 		}
 		return err
 	})
-	if l.elements = append(l.elements, e); err == nil && !e.was.any {
+	if l.Elements = append(l.Elements, e); err == nil && !e.Was.Any {
 		err = errFormat
 	}
 	return err
 }
 
-func (r *reader) stamp() (stamp, error) {
+func (r *Memory) stamp() (Digest, error) {
 	text, err := r.str()
 	if err != nil {
-		return stamp{}, err
+		return Digest{}, err
 	}
-	s, ok := parseStamp(text)
-	if !ok || !s.any {
+	s, ok := parseDigest(text)
+	if !ok || !s.Any {
 		return s, errFormat
 	}
 	return s, nil
 }
 
-func (r *reader) marks() ([]mark, error) {
+func (r *Memory) marks() ([]Leaf, error) {
 	text, err := r.str()
 	if err != nil || text == "" {
 		return nil, err
 	}
-	all := make([]mark, 0, strings.Count(text, " ")+1)
+	all := make([]Leaf, 0, strings.Count(text, " ")+1)
 	for word := range strings.SplitSeq(text, " ") {
-		var m mark
+		var m Leaf
 		if n := copy(m[:], word); n < len(word) || n == 0 || !isPlain(word) {
 			return nil, errFormat
 		}

@@ -1,4 +1,4 @@
-package keep_test
+package annotation_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/crdconvert/webhookd/internal/converters/keep"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
 func TestDescribe(t *testing.T) {
@@ -40,7 +40,7 @@ func TestDescribe(t *testing.T) {
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			t.Parallel()
-			got := keep.Describe("conversion.webhookd.io/"+test.name, test.text)
+			got := annotation.Describe("conversion.webhookd.io/"+test.name, test.text)
 			lines, paths := make([]string, 0, len(got.Values)), make([]string, 0, len(got.Values))
 			for _, value := range got.Values {
 				lines, paths = append(lines, value.Line), append(paths, value.Path)
@@ -53,7 +53,7 @@ func TestDescribe(t *testing.T) {
 			}
 		})
 	}
-	if got := keep.Describe("example.com/v1.spec", `{"value":1}`); got.Version != "" || got.Values != nil {
+	if got := annotation.Describe("example.com/v1.spec", `{"value":1}`); got.Version != "" || got.Values != nil {
 		t.Errorf("another's annotation: %v", got)
 	}
 }

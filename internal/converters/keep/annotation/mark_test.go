@@ -1,4 +1,4 @@
-package keep
+package annotation
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 func TestMark(t *testing.T) {
 	t.Parallel()
 	entry := func(value string) []*Entry {
-		return []*Entry{{path: Path{{Name: "spec"}, {Name: "a"}}, value: []byte(value), around: 1}}
+		return []*Entry{{Path: Path{{Name: "spec"}, {Name: "a"}}, Value: []byte(value), Around: 1}}
 	}
 	tests := map[string]struct {
 		mark   Mark
@@ -45,7 +45,7 @@ func TestMark(t *testing.T) {
 			for rules, want := range map[string]string{"old": tt.old, "new": tt.other, "newer": tt.other} {
 				got := ""
 				for _, e := range m.For(rules, kept) {
-					got += string(e.value)
+					got += string(e.Value)
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("with the rules %s (-want +got):\n%s", rules, diff)
@@ -65,7 +65,7 @@ func TestMalformedMarks(t *testing.T) {
 		}
 		m := &Memory{}
 		kept, err := Take(obj, Versions{From: "v2", To: "v1", All: []string{"v1", "v2"}}, m)
-		if entries := m.For("a", kept); err != nil || len(entries) != 1 || string(entries[0].value) != "1" {
+		if entries := m.For("a", kept); err != nil || len(entries) != 1 || string(entries[0].Value) != "1" {
 			t.Errorf("%s: %d entries are left, %v", value, len(entries), err)
 		}
 	}

@@ -1,4 +1,4 @@
-package keep
+package annotation
 
 import (
 	"cmp"
@@ -15,10 +15,12 @@ const (
 	// maxTotal limits all annotations of an object, in bytes of their names and values
 	// (k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB).
 	maxTotal = 256 << 10
-	// maxAnnotations is how many annotations a version may have before they are grouped.
+	// MaxAnnotations is how many annotations a version may have before they are grouped.
 	// Server-side apply lists the owners of each in managedFields.
-	maxAnnotations = 200
+	MaxAnnotations = 200
 	maxNamed       = 5 // paths in a message
+	// lookEvery is how often a deadline is looked at, in entries: each look takes a lock.
+	lookEvery = 256
 )
 
 // Put writes the entries of a version into annotations of obj. It fails with a *TooLargeError if
@@ -31,7 +33,7 @@ func Put(ctx context.Context, obj *jsondoc.Object, version string, entries []*En
 	if err != nil {
 		return err
 	}
-	groups, err := grouped(entries, newDeadline(ctx))
+	groups, err := grouped(ctx, entries)
 	if err != nil {
 		return err
 	}
@@ -103,7 +105,7 @@ type TooLargeError struct{ jsondoc.PathError }
 func largest(entries []*Entry) []string {
 	size := map[string]int{}
 	for _, e := range entries {
-		size[e.path.String()] += len(e.appendJSON(nil, true, 0))
+		size[e.Path.String()] += len(e.appendJSON(nil, true, 0))
 	}
 	paths := slices.SortedFunc(maps.Keys(size), func(a, b string) int {
 		return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b))
@@ -119,25 +121,25 @@ type group struct {
 
 // grouped returns a group for each entry. If these are too many, it groups by the first steps of
 // the paths, as many steps as give few enough groups.
-func grouped(entries []*Entry, d *deadline) ([]group, error) {
-	if len(entries) <= maxAnnotations {
+func grouped(ctx context.Context, entries []*Entry) ([]group, error) {
+	if len(entries) <= MaxAnnotations {
 		// An order has the same path as other entries of the list.
-		if slices.ContainsFunc(entries, func(e *Entry) bool { return e.kind == isOrder }) {
-			return byPath(entries, maxSteps, len(entries), d)
+		if slices.ContainsFunc(entries, func(e *Entry) bool { return e.Kind == KindOrder }) {
+			return byPath(ctx, entries, MaxSteps, len(entries))
 		}
 		groups := make([]group, 0, len(entries))
 		for i, e := range entries {
-			groups = append(groups, group{e.path, entries[i : i+1]})
+			groups = append(groups, group{e.Path, entries[i : i+1]})
 		}
 		return groups, nil
 	}
 	least, most := 1, 1
 	for _, e := range entries {
-		most = max(most, len(e.path))
+		most = max(most, len(e.Path))
 	}
 	for least < most {
 		depth := (least + most + 1) / 2
-		switch groups, err := byPath(entries, depth, maxAnnotations, d); {
+		switch groups, err := byPath(ctx, entries, depth, MaxAnnotations); {
 		case err != nil:
 			return nil, err
 		case groups == nil:
@@ -146,21 +148,23 @@ func grouped(entries []*Entry, d *deadline) ([]group, error) {
 			least = depth
 		}
 	}
-	return byPath(entries, least, len(entries), d)
+	return byPath(ctx, entries, least, len(entries))
 }
 
 // byPath groups entries by the first steps of their paths, or returns nil if that gives more than
 // most groups.
-func byPath(entries []*Entry, depth, most int, d *deadline) ([]group, error) {
+func byPath(ctx context.Context, entries []*Entry, depth, most int) ([]group, error) {
 	var groups []group
 	var key []byte
-	at := make(map[string]int, min(most, maxAnnotations))
-	for _, e := range entries {
-		if err := d.passed(1); err != nil {
-			return nil, err
+	at := make(map[string]int, min(most, MaxAnnotations))
+	for n, e := range entries {
+		if n%lookEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 		}
-		path := e.path[:min(depth, len(e.path))]
-		key = path.appendJSON(key[:0])
+		path := e.Path[:min(depth, len(e.Path))]
+		key = path.AppendJSON(key[:0])
 		i, found := at[string(key)]
 		if !found {
 			if i = len(groups); i == most {
@@ -172,7 +176,7 @@ func byPath(entries []*Entry, depth, most int, d *deadline) ([]group, error) {
 	}
 	for i := range groups {
 		if g := &groups[i]; len(g.entries) == 1 {
-			g.path = g.entries[0].path
+			g.path = g.entries[0].Path
 		}
 	}
 	return groups, nil
@@ -180,13 +184,13 @@ func byPath(entries []*Entry, depth, most int, d *deadline) ([]group, error) {
 
 // annotation returns the name of the group's annotation, and appends its text to dst.
 func (g *group) annotation(label string, dst []byte) (name string, text []byte) {
-	name, simple := AnnotationName(label, g.path)
+	name, simple := Name(label, g.path)
 	if len(g.entries) == 1 {
 		return name, g.entries[0].appendJSON(dst, !simple, 0)
 	}
 	text = appendEntries(append(dst, `{"parts":`...), g.entries, len(g.path))
 	if !simple {
-		text = g.path.appendJSON(append(text, `,"path":`...))
+		text = g.path.AppendJSON(append(text, `,"path":`...))
 	}
 	return name, append(text, '}')
 }

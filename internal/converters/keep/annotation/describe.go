@@ -1,4 +1,4 @@
-package keep
+package annotation
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ func Describe(name, text string) Description {
 	if !own {
 		return Description{}
 	}
-	kept, ok := new(Memory).reading().annotation(nil, name, version, jsondoc.AppendString(nil, text))
+	kept, ok := new(Memory).annotation(nil, name, version, jsondoc.AppendString(nil, text))
 	if !ok {
 		return Description{Version: version}
 	}
@@ -44,34 +44,34 @@ func Describe(name, text string) Description {
 func describe(at, full string, kept []*Entry) []Described {
 	var all []Described
 	for _, e := range kept {
-		path, full := at, full+e.path.full()
-		if len(e.path) > 0 {
-			path += e.path.String()
+		path, full := at, full+e.Path.full()
+		if len(e.Path) > 0 {
+			path += e.Path.String()
 		}
-		switch e.kind {
-		case isValue:
-			what, line := "its value", fmt.Sprintf("%s = %s", full, e.value)
+		switch e.Kind {
+		case KindValue:
+			what, line := "its value", fmt.Sprintf("%s = %s", full, e.Value)
 			if by, is := e.describeMark(); is {
 				what, line = "the rules that converted it", by
 			}
 			all = append(all, Described{path, what, line})
-		case isAbsent:
+		case KindAbsent:
 			all = append(all, Described{path, "that there is nothing", full + " was absent"})
-		case isOrder:
-			all = describeAdded(append(all, Described{path, "the order of its elements", full + ": the order of its elements"}), path, full, e.added)
-		case isList:
-			for _, p := range e.list.elements {
-				all = append(all, describe(path+"[]", fmt.Sprintf("%s[%d]", full, p.index), p.kept)...)
+		case KindOrder:
+			all = describeAdded(append(all, Described{path, "the order of its elements", full + ": the order of its elements"}), path, full, e.Added)
+		case KindList:
+			for _, p := range e.List.Elements {
+				all = append(all, describe(path+"[]", fmt.Sprintf("%s[%d]", full, p.Index), p.Kept)...)
 			}
-			all = describeAdded(all, path, full, e.list.added)
+			all = describeAdded(all, path, full, e.List.Added)
 		}
 	}
 	return all
 }
 
-func describeAdded(all []Described, path, full string, all2 []added) []Described {
+func describeAdded(all []Described, path, full string, all2 []Added) []Described {
 	for _, x := range all2 {
-		all = append(all, Described{path + "[]", "an element", fmt.Sprintf("%s[] = %s", full, x.value)})
+		all = append(all, Described{path + "[]", "an element", fmt.Sprintf("%s[] = %s", full, x.Value)})
 	}
 	return all
 }

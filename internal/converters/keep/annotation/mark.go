@@ -1,4 +1,4 @@
-package keep
+package annotation
 
 import (
 	"bytes"
@@ -34,21 +34,21 @@ func (k Mark) Entries(others []*Entry) []*Entry {
 		text = jsondoc.AppendString(append(text, `,"for":`...), k.For)
 		text = append(append(text, `,"kept":`...), kept...)
 	}
-	return append(slices.Clip(others), &Entry{path: Path{{Name: markName}}, value: append(text, '}')})
+	return append(slices.Clip(others), &Entry{Path: Path{{Name: markName}}, Value: append(text, '}')})
 }
 
 const markName = "kind"
 
-func (e *Entry) isMark() bool { return len(e.path) == 1 && e.path[0].Name == markName }
+func (e *Entry) isMark() bool { return len(e.Path) == 1 && e.Path[0].Name == markName }
 
 // For returns the entries of an object for a replica with some rules. The entries are valid until
 // the memory is reset.
-func (m *Memory) For(rules string, kept []*Entry) []*Entry {
+func (r *Memory) For(rules string, kept []*Entry) []*Entry {
 	for i, e := range kept {
 		if !e.isMark() {
 			continue
 		}
-		if mark, ok := m.reading().mark(e.value); ok && mark.For != "" && mark.For != rules {
+		if mark, ok := r.mark(e.Value); ok && mark.For != "" && mark.For != rules {
 			return mark.Kept
 		}
 		return append(kept[:i:i], kept[i+1:]...)
@@ -61,12 +61,12 @@ func (e *Entry) describeMark() (line string, is bool) {
 	if !e.isMark() {
 		return "", false
 	}
-	k, ok := new(Memory).reading().mark(e.value)
+	k, ok := new(Memory).mark(e.Value)
 	return "converted by the rules " + k.Rules, ok
 }
 
 // mark reads the value of a mark.
-func (r *reader) mark(text []byte) (k Mark, ok bool) {
+func (r *Memory) mark(text []byte) (k Mark, ok bool) {
 	if r.text = string(text); r.scan.Reset(text, jsondoc.MaxDepth) != nil || r.scan.Kind() != jsondoc.Map {
 		return k, false
 	}
@@ -97,17 +97,17 @@ func MarkOf(obj *jsondoc.Object, version string) Mark {
 	if err != nil || !MayBeIn(text, obscured) {
 		return Mark{}
 	}
-	name, _ := AnnotationName(label(version), Path{{Name: markName}})
+	name, _ := Name(label(version), Path{{Name: markName}})
 	n, err := obj.Get("metadata", "annotations", name)
 	if err != nil || n.Kind() != jsondoc.String {
 		return Mark{}
 	}
-	r := new(Memory).reading()
+	r := new(Memory)
 	entries, ok := r.annotation(nil, name, label(version), n.Text())
 	if !ok || len(entries) != 1 {
 		return Mark{}
 	}
-	if k, ok := r.mark(entries[0].value); ok {
+	if k, ok := r.mark(entries[0].Value); ok {
 		return k
 	}
 	return Mark{}
