@@ -164,6 +164,28 @@ func TestEachLibraryHasItsOwners(t *testing.T) {
 	}
 }
 
+// A stranger sees what a folder has.
+func TestNoFolderIsFull(t *testing.T) {
+	t.Parallel()
+	const most = 15
+	files := map[string]map[string]bool{}
+	for _, i := range imports(t) {
+		folder := filepath.Dir(i.file)
+		if test(i.file) {
+			continue
+		}
+		if files[folder] == nil {
+			files[folder] = map[string]bool{}
+		}
+		files[folder][i.file] = true
+	}
+	for folder, all := range files {
+		if len(all) > most {
+			t.Errorf("%s has %d files that import something, more than %d", folder, len(all), most)
+		}
+	}
+}
+
 // What files keep out although it is on a lower floor or in the standard library.
 func TestWalls(t *testing.T) {
 	t.Parallel()

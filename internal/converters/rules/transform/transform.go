@@ -8,13 +8,17 @@
 package transform
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
@@ -137,4 +141,105 @@ type GoFunc struct {
 type namedNode struct {
 	name string
 	node *crdschema.Node
+}
+
+var errEmpty = errors.New("the value is empty, and the rule leaves empty values out")
+
+// omitEmpty makes the directions that `omitEmpty` names fail where the value is empty, before
+// or after the rule converts it: then the place stays absent, and the input is kept.
+func (c *compiler) omitEmpty(t Transform) {
+	omits := [2]bool{ // by the side that is converted from
+		c.rule.OmitEmpty == syntax.OmitInHub || c.rule.OmitEmpty == syntax.OmitInBoth,
+		c.rule.OmitEmpty == syntax.OmitInSpoke || c.rule.OmitEmpty == syntax.OmitInBoth,
+	}
+	for from, way := range t {
+		if way == nil || !omits[from] {
+			continue
+		}
+		if back := t[1-from]; back != nil {
+			back.Injective = false // what it makes of an empty value does not return
+		}
+		run := way.run
+		way.Total = false
+		way.run = func(call *Call, in, out []Operand) error {
+			if len(in) == 1 && in[0].Present && isEmpty(in[0].Value.Text()) {
+				return errEmpty
+			}
+			if err := run(call, in, out); err != nil {
+				return err
+			}
+			if len(out) == 1 && out[0].Present && isEmpty(out[0].Value.Text()) {
+				return errEmpty
+			}
+			return nil
+		}
+	}
+}
+
+// isEmpty reports whether a value, given as JSON, is null or what encoding/json leaves out for
+// omitempty.
+func isEmpty(text []byte) bool {
+	switch text[0] {
+	case '"':
+		return len(text) == 2
+	case '[', '{':
+		return len(bytes.TrimSpace(text[1:len(text)-1])) == 0
+	case 'f', 'n':
+		return true
+	case 't':
+		return false
+	}
+	number, err := jsondoc.CanonicalNumber(string(text))
+	return err == nil && (number == "0" || number == "-0")
+}
+
+var (
+	errFunc  = errors.New("a registered function cannot convert the values")
+	errCount = errors.New("a registered function gave another number of values than the rule has paths")
+)
+
+// goFunc compiles `go`.
+func (c *compiler) goFunc() Transform {
+	name := c.rule.Go.Value
+	f, found := c.env.funcs[name]
+	if !found {
+		names := slices.Sorted(maps.Keys(c.env.funcs))
+		hint := didyoumean.Hint(name, names, "the functions are "+List(names))
+		if len(names) == 0 {
+			hint = "functions are registered in a webhookd that was built with them; this one has none"
+		}
+		c.sayText(c.rule.Go, 0, len(name), "no-such-function", hint, "no function is registered as %.64s", name)
+		return Transform{}
+	}
+	return c.checked(goWay(f.ToHub, len(c.hub.nodes)), goWay(f.ToSpoke, len(c.spoke.nodes)))
+}
+
+func goWay(f func(context.Context, []json.RawMessage) ([]json.RawMessage, error), count int) *Way {
+	if f == nil {
+		return failing()
+	}
+	return &Way{run: func(c *Call, in, out []Operand) error {
+		texts := make([]json.RawMessage, len(in))
+		for i, operand := range in {
+			if operand.Present {
+				texts[i] = slices.Clone(operand.Value.Text())
+			}
+		}
+		result, err := f(c.Context, texts)
+		switch {
+		case err != nil:
+			return errFunc // its own text may quote a value
+		case len(result) != count:
+			return errCount
+		}
+		for i, text := range result {
+			if out[i].Present = text != nil; !out[i].Present {
+				continue
+			}
+			if out[i].Value, err = jsondoc.RawValue(text); err != nil {
+				return errFunc
+			}
+		}
+		return nil
+	}}
 }
