@@ -75,6 +75,7 @@ func matchKeys(was []*jsondoc.Node, now [][]annotation.Key, fields []string, lis
 	m := keyMatch{slices.Repeat([]int{-1}, len(was)), slices.Repeat([]int{-1}, len(now)), make([][]annotation.Key, len(was))}
 	inNow := indexOf(now)
 	var left []int
+	malformed := false // an element lacks the keys that the schema demands
 	for i, e := range was {
 		if i < len(now) && m.from[i] < 0 && hasKeys(e, now[i], list.schema.Items()) {
 			m.join(i, i, now)
@@ -87,6 +88,7 @@ func matchKeys(was []*jsondoc.Node, now [][]annotation.Key, fields []string, lis
 		}
 		if j < 0 || m.from[j] >= 0 {
 			left = append(left, i)
+			malformed = malformed || !ok && len(list.schema.ListMapKeys()) > 0
 			if ok && j < 0 {
 				m.keys[i] = own
 			}
@@ -100,7 +102,7 @@ func matchKeys(was []*jsondoc.Node, now [][]annotation.Key, fields []string, lis
 			free = append(free, j)
 		}
 	}
-	if len(free) == len(left) && !slices.ContainsFunc(left, func(i int) bool { return was[i].Kind() != jsondoc.Map }) {
+	if len(free) == len(left) && !malformed && !slices.ContainsFunc(left, func(i int) bool { return was[i].Kind() != jsondoc.Map }) {
 		for k, i := range left {
 			m.join(i, free[k], now)
 		}

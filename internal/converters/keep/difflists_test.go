@@ -89,6 +89,22 @@ func TestMatchKeysByDefault(t *testing.T) {
 	}
 }
 
+// A list with keys by its schema, in which an element lacks its key, is one without keys.
+func TestMatchKeysThatTheSchemaDemands(t *testing.T) {
+	t.Parallel()
+	list := testSchema(t).Property("spec").Property("keyed")
+	fields := list.ListMapKeys()
+	was, errWas := nodeOf(t, `[{"d":"y"}]`).Elements()
+	now, errNow := nodeOf(t, `[{"k":"a","d":"y"}]`).Elements()
+	if errWas != nil || errNow != nil {
+		t.Fatal(errWas, errNow)
+	}
+	m := matchKeys(was, distinctKeys(now, fields, list.Items()), fields, cursor{schema: list})
+	if diff := cmp.Diff([]int{-1}, m.of); diff != "" || m.keys[0] != nil {
+		t.Errorf("known by %v (-want +got):\n%s", m.keys[0], diff)
+	}
+}
+
 // Only what keeps something is stored of a list without keys: the elements with kept values, and
 // those that others follow.
 func TestOnlyElementsWithKeptValuesAreStored(t *testing.T) {
