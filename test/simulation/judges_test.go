@@ -71,8 +71,8 @@ func (c *call) judgeGivenUp(name, manager string, last, next intent) {
 		}
 	}
 	for field, value := range last.spec {
-		if atHub("spec."+field) == "spec.hostPort" || c.rules() < 0 {
-			continue // two managers may own parts of it, or what is kept is kept together
+		if atHub("spec."+field) == "spec.hostPort" || c.rules() < 0 || c.stored[name].rules < 0 {
+			continue // two managers may own parts of it, or other rules have kept it, too
 		}
 		_, applied := next.spec[field]
 		_, there := spec[field]
