@@ -2,7 +2,10 @@ package controlplane_test
 
 import (
 	"cmp"
+	"encoding/json"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -140,14 +143,28 @@ func (m chartMode) run(t *testing.T, p *plane.Plane) {
 }
 
 // uninstall holds that the chart does not go while the CRD points at it, where a Job looks after
-// that.
+// that: helm says so, and what docs/how-to/wire-a-crd.md says puts the release back.
 func (i *installation) uninstall(t *testing.T) {
 	t.Helper()
 	if i.mode.jobs {
-		out, err := i.client.Try(t, i.ofRelease("uninstall", "webhookd", "--timeout=20s")...)
-		if err == nil {
-			t.Errorf("the chart was uninstalled though the CRD points at it:\n%s", out)
+		_, page, _ := strings.Cut(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "wire-a-crd.md")), "### If helm uninstall is refused")
+		block := codeBlocks(page)
+		refused, rollback := block["text"][0], block["sh"][0]
+		out := i.client.Fails(t, i.ofRelease("uninstall", "webhookd")...)
+		out = strings.NewReplacer(i.crd(), "crontabs.example.com", i.namespace+"/", "webhookd/").Replace(out)
+		if refused != out {
+			t.Errorf("the page has:\n%s\nhelm uninstall printed:\n%s", refused, out)
 		}
+		if out := i.client.Fails(t, i.ofRelease("upgrade", "webhookd", i.chart(t))...); !strings.Contains(out, "has no deployed releases") {
+			t.Errorf("helm upgrade of what is uninstalling: %s", out)
+		}
+		var all []struct{ Revision int }
+		if err := json.Unmarshal([]byte(i.client.Run(t, i.ofRelease("history", "webhookd", "--output=json")...)), &all); err != nil {
+			t.Fatal(err)
+		}
+		last := strconv.Itoa(all[len(all)-1].Revision)
+		i.client.Shell(t, strings.NewReplacer(" 1 ", " "+last+" ", "-n webhookd", "-n "+i.release).Replace(rollback))
+		i.helm(t, "upgrade")
 	}
 	i.kubectl.Run(t, "delete", "crd", i.crd())
 	i.run(t, "uninstall", "webhookd", "--wait", "--timeout=60s")
