@@ -183,7 +183,7 @@ func (i *installation) policies(t *testing.T) []string {
 
 // guards holds that the policies of keptValues are in force, by default those that refuse: a user
 // who may not write status neither forges it by an annotation, nor brings an old one back by what
-// was exported before. Without a guard both succeed.
+// was exported before. Without a guard both succeed. What is deleted and restored has no status.
 func (i *installation) guards(t *testing.T) {
 	t.Helper()
 	const name, key = "guarded", `status.conversion.webhookd.io/v1.status.v1Only`
@@ -220,6 +220,13 @@ func (i *installation) guards(t *testing.T) {
 			t.Errorf("%s: the status is %s, want %s", command, got, status)
 		}
 		report("new")
+	}
+	i.kubectl.Run(t, i.args("delete", of("v1"), name)...)
+	if out, err := client.Try(t, "create", "-f", "export.yaml"); (err != nil) != (mode == "validate") || err != nil && !strings.Contains(out, "only webhookd adds these annotations") {
+		t.Errorf("restore what was deleted: %v\n%s", err, out)
+	}
+	if got := i.kubectl.Run(t, i.args("get", of("v1"), "-o", "jsonpath={.items[*].status}")...); got != "" {
+		t.Errorf("what was restored has the status of another object: %s", got)
 	}
 	gated := slices.Contains(i.policies(t), "validatingadmissionpolicybinding.admissionregistration.k8s.io/webhookd-convertible-v1beta1."+i.crd())
 	if want := slices.Contains(i.mode.values, "keptValues.gate=true"); gated != want {
