@@ -46,11 +46,10 @@ func TestPoliciesAreThoseOfTheCommand(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s %v %s", guard, gate, group), func(t *testing.T) {
 					t.Parallel()
-					var names []any
-					var crds []map[string]any
+					names, crds := make([]any, 0, 4), make([]map[string]any, 0, 4)
 					for _, text := range policyCRDs() {
-						crds = append(crds, values(t, text))
-						names = append(names, at(t, crds[len(crds)-1], "metadata", "name"))
+						crd := values(t, text)
+						names, crds = append(names, at(t, crd, "metadata", "name")), append(crds, crd)
 					}
 					v := map[string]any{
 						"keptValues": map[string]any{"guard": string(guard), "allowGroup": group, "gate": gate},

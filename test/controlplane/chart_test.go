@@ -2,10 +2,8 @@ package controlplane_test
 
 import (
 	"cmp"
-	"encoding/json"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -158,11 +156,8 @@ func (i *installation) uninstall(t *testing.T) {
 		if out := i.client.Fails(t, i.ofRelease("upgrade", "webhookd", i.chart(t))...); !strings.Contains(out, "has no deployed releases") {
 			t.Errorf("helm upgrade of what is uninstalling: %s", out)
 		}
-		var all []struct{ Revision int }
-		if err := json.Unmarshal([]byte(i.client.Run(t, i.ofRelease("history", "webhookd", "--output=json")...)), &all); err != nil {
-			t.Fatal(err)
-		}
-		last := strconv.Itoa(all[len(all)-1].Revision)
+		history := strings.Split(strings.TrimSpace(i.client.Run(t, i.ofRelease("history", "webhookd")...)), "\n")
+		last := strings.Fields(history[len(history)-1])[0]
 		i.client.Shell(t, strings.NewReplacer(" 1 ", " "+last+" ", "-n webhookd", "-n "+i.release).Replace(rollback))
 		i.helm(t, "upgrade")
 	}
