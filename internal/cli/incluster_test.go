@@ -113,7 +113,7 @@ func TestFromNothingToAWiredCRD(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	if got := c.run(t, slices.Concat([]string{"crd", "release", "--crd", crontabs}, service)...); got.Code != 1 || !strings.Contains(got.Stderr, "kubectl delete crd "+crontabs) {
+	if got := c.run(t, slices.Concat([]string{"crd", "release", "--crd", crontabs}, service)...); got.Code != 1 || !strings.HasPrefix(got.Stderr, "webhookd: "+crontabs+" is converted by Service webhookd/webhookd: ") {
 		t.Errorf("%+v", got)
 	}
 	if got := c.run(t, "crd", "release", "--service", "webhookd/other"); got.Code != 0 || !strings.Contains(got.Stderr, "no CRD needs it") {

@@ -6,10 +6,25 @@ import (
 	"strings"
 	"testing"
 
+	"helm.sh/helm/v4/pkg/chart/v2/util"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crdconvert/webhookd/test/chart"
 )
+
+// Helm refuses a cluster that is too old, and says why: only Kubernetes 1.30 has the default guard.
+func TestOldClustersAreRefused(t *testing.T) {
+	t.Parallel()
+	file, err := chart.ReadValues(filepath.Join(chart.Dir, "Chart.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]bool{"v1.29.15": false, "v1.30.0-gke.1": true, "v1.30.0": true, "v1.37.2": true} {
+		if got := util.IsCompatibleRange(at(t, file, "kubeVersion"), version); got != want {
+			t.Errorf("%s is accepted: %v", version, got)
+		}
+	}
+}
 
 // The annotations for Artifact Hub are YAML and name the image, and the changelog has an Unreleased
 // section.

@@ -12,6 +12,9 @@ import (
 
 // A Cluster answers the look-ups of templates.
 type Cluster struct {
+	// Version is that of Kubernetes, such as v1.36.0; empty means v1.36.0.
+	Version string
+
 	objects []*unstructured.Unstructured
 }
 

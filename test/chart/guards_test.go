@@ -37,6 +37,10 @@ func TestImpossibleCombinations(t *testing.T) {
 			case "another name":
 				cluster = chart.NewCluster(services(t, "metrics: {service: {enabled: true}}")...)
 			}
+			if strings.HasPrefix(tt.Name, "on Kubernetes 1.35") {
+				cluster = chart.NewCluster()
+				cluster.Version = "v1.35.9"
+			}
 			if got := problemsIn(t, texts.Replace(tt.Values), cluster); !slices.Equal(got, []string{tt.Want}) {
 				t.Errorf("problems:\n%s\nwant:\n%s", strings.Join(got, "\n"), tt.Want)
 			}

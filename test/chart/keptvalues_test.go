@@ -25,16 +25,13 @@ spec: {group: example.org, scope: Namespaced, names: {kind: Any, plural: ` + plu
 `
 }
 
-// policyCRDs cover what the policies depend on: the number of versions and of served versions, the
-// storage version, and which versions have the status subresource, in each notation.
+// policyCRDs cover what the policies depend on: which versions are served, and which one is stored.
 func policyCRDs() map[string]string {
 	return map[string]string{
-		"one":      crdOf("ones", "[{name: v1, served: true, storage: true}]"),
-		"two":      crdOf("twos", "[{name: v1beta1, served: true, storage: false, subresources: {status: {}}}, {name: v1, served: true, storage: true}]"),
-		"unserved": crdOf("unserved", "[{name: v1beta1, subresources: {status: null}}, {name: v1, served: true, storage: true, subresources: {}}]"),
+		"two":      crdOf("twos", "[{name: v1beta1, served: true, storage: false}, {name: v1, served: true, storage: true}]"),
+		"unserved": crdOf("unserved", "[{name: v1beta1}, {name: v1, served: true, storage: true}]"),
 		"unstored": crdOf("unstored", "[{name: v2, served: true}, {name: v1, storage: true}]"),
-		"three": crdOf("threes", `[{name: v1alpha1, served: true, subresources: {scale: {specReplicasPath: .spec.n}, status: {}}},
-			{name: v1beta1, served: true, storage: true, subresources: null}, {name: v1, served: true, storage: false, subresources: {status: {}}}]`),
+		"three":    crdOf("threes", "[{name: v1alpha1, served: true}, {name: v1beta1, served: true, storage: true}, {name: v1, served: true, storage: false}]"),
 	}
 }
 
@@ -49,29 +46,27 @@ func TestPoliciesAreThoseOfTheCommand(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s %v %s", guard, gate, group), func(t *testing.T) {
 					t.Parallel()
-					v := map[string]any{"keptValues": map[string]any{
-						"guard": string(guard), "allowGroup": group, "gate": gate, "crds": anyOf(policyCRDs()),
-					}}
-					got := policiesOf(t, objects(t, render(t, v, nil)))
+					names, crds := make([]any, 0, 4), make([]map[string]any, 0, 4)
+					for _, text := range policyCRDs() {
+						crd := values(t, text)
+						names, crds = append(names, at(t, crd, "metadata", "name")), append(crds, crd)
+					}
+					v := map[string]any{
+						"keptValues": map[string]any{"guard": string(guard), "allowGroup": group, "gate": gate},
+						"crdWiring":  map[string]any{"crds": names},
+					}
+					got := policiesOf(t, objects(t, render(t, v, chart.NewCluster(crds...))))
 					want := printed(t, crdguard.Options{Mode: guard, AllowGroup: group}, gate)
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("(-crd guard +chart):\n%s", diff)
 					}
-					if len(want) < 6 {
+					if len(want) < 6 { // a gate has three policies
 						t.Errorf("only %d policies and bindings", len(want))
 					}
 				})
 			}
 		}
 	}
-}
-
-func anyOf(texts map[string]string) map[string]any {
-	all := make(map[string]any, len(texts))
-	for name, text := range texts {
-		all[name] = text
-	}
-	return all
 }
 
 // policiesOf returns the policies and bindings by kind and name, without labels.
@@ -130,64 +125,54 @@ func guarded(t *testing.T, r chart.Rendering) []string {
 	return names
 }
 
-// The chart finds CRDs in rules, crds, keptValues.crds and the cluster; values win over the
-// cluster.
-func TestCRDsOfPolicies(t *testing.T) {
+// Kept values of each CRD that the values name are guarded by default, whatever is known of it.
+func TestGuardedCRDs(t *testing.T) {
 	t.Parallel()
-	var inFile map[string]any
-	if err := yaml.Unmarshal([]byte(policyCRDs()["two"]), &inFile); err != nil {
-		t.Fatal(err)
-	}
-	const validate = "keptValues: {guard: validate}\n"
-	cluster := chart.NewCluster(crdInCluster(t), inFile)
-	withoutCRDs := values(t, crdAndRules+validate)
-	delete(withoutCRDs, "crds")
 	for name, tt := range map[string]struct {
-		values  map[string]any
-		cluster *chart.Cluster
-		want    []string
+		values string
+		want   []string
 	}{
-		"rules and crds":    {values(t, crdAndRules+validate), nil, []string{"gadgets.example.org"}},
-		"rules and cluster": {withoutCRDs, cluster, []string{"gadgets.example.org"}},
-		"Go and cluster":    {values(t, "crdWiring: {crds: [twos.example.org]}\n"+validate), cluster, []string{"twos.example.org"}},
-		"next to rules":     {values(t, crdAndRules+"crdWiring: {crds: [twos.example.org]}\n"+validate), cluster, []string{"gadgets.example.org", "twos.example.org"}},
-		"ConfigMaps": {
-			map[string]any{
-				"rulesFrom": []any{map[string]any{"name": "a"}}, "crdsFrom": []any{map[string]any{"name": "b"}},
-				"keptValues": map[string]any{"guard": "validate", "crds": map[string]any{
-					"several": policyCRDs()["two"] + "---\n" + policyCRDs()["three"],
-				}},
-			}, nil, []string{"threes.example.org", "twos.example.org"},
-		},
-		"the one given has one version": {
-			map[string]any{"keptValues": map[string]any{"guard": "validate", "crds": map[string]any{
-				"two": crdOf("twos", "[{name: v1, served: true, storage: true}]"),
-			}}}, cluster, nil,
-		},
+		"rules":           {crdAndRules, []string{"gadgets.example.org"}},
+		"Go":              {"crdWiring: {crds: [twos.example.org]}", []string{"twos.example.org"}},
+		"Go and rules":    {crdAndRules + "crdWiring: {crds: [twos.example.org]}", []string{"gadgets.example.org", "twos.example.org"}},
+		"named by both":   {crdAndRules + "crdWiring: {crds: [gadgets.example.org]}", []string{"gadgets.example.org"}},
+		"ConfigMaps":      {"{rulesFrom: [{name: a}], crdsFrom: [{name: b}], crdWiring: {crds: [twos.example.org]}}", []string{"twos.example.org"}},
+		"none are named":  {"{rulesFrom: [{name: a}], crdsFrom: [{name: b}]}", nil},
+		"none is guarded": {crdAndRules + "keptValues: {guard: none}", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, guarded(t, render(t, tt.values, tt.cluster))); diff != "" {
+			r := render(t, values(t, tt.values), nil)
+			if diff := cmp.Diff(tt.want, guarded(t, r)); diff != "" {
 				t.Errorf("CRDs with a guard (-want +got):\n%s", diff)
+			}
+			if warned := strings.Contains(r["NOTES.txt"], "WARNING: No policy protects kept values"); warned != (name == "none are named") {
+				t.Errorf("a warning: %v", warned)
 			}
 		})
 	}
 }
 
-// The notes say which of the two policies is on, and what is open without them.
+// The notes say what the policies do and cost, and what is open without them.
 func TestNotesOfKeptValues(t *testing.T) {
 	t.Parallel()
-	const open, ungated = "Anyone who may patch an object may change the values that webhookd keeps", "One object that cannot be converted"
+	const (
+		open, ungated = "Anyone who may patch an object may change the values that webhookd keeps", "It costs one more conversion for each write and version"
+		ask           = "To restore a backup with status, or let webhookd migrate finish, name your group"
+		refused       = "changes annotations in which webhookd keeps values is refused, for objects of gadgets.example.org."
+		replace       = "kubectl replace without them is refused, too."
+	)
 	for text, want := range map[string][]string{
-		"":                              {open, ungated},
-		"keptValues: {guard: validate}": {"changes kept values in annotations is refused, for objects of gadgets.example.org.", ungated},
+		"":                          {refused, replace, ask, ungated},
+		"keptValues: {guard: none}": {open, ungated},
 		"keptValues: {guard: restore, allowGroup: some, gate: true}": {
-			"changes kept values in annotations has them put back, for objects of gadgets.example.org.", "The group some may change them.",
+			"changes annotations in which webhookd keeps values has them put back, for objects of gadgets.example.org.",
+			"Only the group some restores backups with status",
 			"The API server refuses to write an object that cannot be converted, for objects of gadgets.example.org.",
 		},
 	} {
 		notes := strings.Join(strings.Fields(render(t, values(t, crdAndRules+text), nil)["NOTES.txt"]), " ")
-		for _, line := range append(want, open, ungated) {
+		for _, line := range append(want, open, ungated, ask, refused, replace) {
 			if strings.Contains(notes, line) != slices.Contains(want, line) {
 				t.Errorf("%s: %q in the notes: %v:\n%s", text, line, strings.Contains(notes, line), notes)
 			}

@@ -39,7 +39,12 @@ func RenderIn(namespace string, values map[string]any, cluster *Cluster) (Render
 		return nil, err
 	}
 	options := common.ReleaseOptions{Name: ReleaseName, Namespace: namespace, Revision: 1, IsInstall: true}
-	top, err := util.ToRenderValues(chart, values, options, common.DefaultCapabilities)
+	capabilities := common.DefaultCapabilities.Copy()
+	capabilities.KubeVersion.Version = "v1.36.0"
+	if cluster != nil && cluster.Version != "" {
+		capabilities.KubeVersion.Version = cluster.Version
+	}
+	top, err := util.ToRenderValues(chart, values, options, capabilities)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package controlplane_test
 
 import (
+	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +23,7 @@ type chartMode struct {
 	more    string
 	pod     string
 	release string // namespace of the release, if it is not that of the objects
-	kept    string // what the API server does with a request that adds a kept value: validate or restore, see keptValues.guard
+	kept    string // what the API server does with a request that adds a kept value: see keptValues.guard; empty is the default
 	wiring  string // and with an update that drops spec.conversion, see conversionGuard
 	jobs    bool   // Jobs point the CRD at webhookd, and keep it from being left behind; otherwise one follows the notes
 
@@ -48,15 +50,15 @@ func chartModes(t *testing.T) []chartMode {
 			wiring: "validate",
 		},
 		{
-			name: "existing-secret", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=job"}, jobs: true,
+			name: "existing-secret", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=job", "keptValues.guard=none"}, jobs: true,
+			kept: "none",
 			prepare: func(t *testing.T, i *installation) {
 				t.Helper()
 				i.putPair(t, "mine", nil, newAuthority(t))
 			},
 		},
 		{
-			name: "existing-secret-annotate", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=annotate", "keptValues.guard=validate", "conversionGuard.mode=validate"},
-			kept: "validate", wiring: "validate",
+			name: "existing-secret-annotate", values: []string{"tls.mode=existingSecret", "tls.existingSecret=mine", "crdWiring.mode=annotate", "conversionGuard.mode=validate"}, wiring: "validate",
 			prepare: func(t *testing.T, i *installation) {
 				t.Helper()
 				i.putPair(t, "mine", map[string]string{"cert-manager.io/allow-direct-injection": "true"}, newAuthority(t))
@@ -117,7 +119,7 @@ func (m chartMode) run(t *testing.T, p *plane.Plane) {
 	i.helm(t, "install")
 	i.followNotes(t)
 	i.wantCronTab(t, "first", "localhost:80", "localhost 80")
-	i.guards(t, "first")
+	i.guards(t)
 	i.wiringGuard(t)
 	i.podHas(t, m.pod)
 
@@ -139,14 +141,25 @@ func (m chartMode) run(t *testing.T, p *plane.Plane) {
 }
 
 // uninstall holds that the chart does not go while the CRD points at it, where a Job looks after
-// that.
+// that: helm says so, and what docs/how-to/wire-a-crd.md says puts the release back.
 func (i *installation) uninstall(t *testing.T) {
 	t.Helper()
 	if i.mode.jobs {
-		out, err := i.client.Try(t, i.ofRelease("uninstall", "webhookd", "--timeout=20s")...)
-		if err == nil {
-			t.Errorf("the chart was uninstalled though the CRD points at it:\n%s", out)
+		_, page, _ := strings.Cut(readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "wire-a-crd.md")), "### If helm uninstall is refused")
+		block := codeBlocks(page)
+		refused, rollback := block["text"][0], block["sh"][0]
+		out := i.client.Fails(t, i.ofRelease("uninstall", "webhookd")...)
+		out = strings.NewReplacer(i.crd(), "crontabs.example.com", i.namespace+"/", "webhookd/").Replace(out)
+		if refused != out {
+			t.Errorf("the page has:\n%s\nhelm uninstall printed:\n%s", refused, out)
 		}
+		if out := i.client.Fails(t, i.ofRelease("upgrade", "webhookd", i.chart(t))...); !strings.Contains(out, "has no deployed releases") {
+			t.Errorf("helm upgrade of what is uninstalling: %s", out)
+		}
+		history := strings.Split(strings.TrimSpace(i.client.Run(t, i.ofRelease("history", "webhookd")...)), "\n")
+		last := strings.Fields(history[len(history)-1])[0]
+		i.client.Shell(t, strings.NewReplacer(" 1 ", " "+last+" ", "-n webhookd", "-n "+i.release).Replace(rollback))
+		i.helm(t, "upgrade")
 	}
 	i.kubectl.Run(t, "delete", "crd", i.crd())
 	i.run(t, "uninstall", "webhookd", "--wait", "--timeout=60s")
@@ -163,23 +176,52 @@ func (i *installation) policies(t *testing.T) []string {
 	return slices.DeleteFunc(strings.Split(strings.TrimSpace(all), "\n"), func(name string) bool { return !strings.HasSuffix(name, "."+i.crd()) })
 }
 
-// guards holds that the policies of keptValues are in force, and that there are none without it.
-func (i *installation) guards(t *testing.T, name string) {
+// guards holds that the policies of keptValues are in force, by default those that refuse: a user
+// who may not write status neither forges it by an annotation, nor brings an old one back by what
+// was exported before. Without a guard both succeed. What is deleted and restored has no status.
+func (i *installation) guards(t *testing.T) {
 	t.Helper()
-	if i.mode.kept == "" {
-		found := slices.DeleteFunc(i.policies(t), func(name string) bool { return strings.HasSuffix(name, "/webhookd-conversion."+i.crd()) })
-		if len(found) > 0 {
-			t.Errorf("policies that were not asked for: %q", found)
+	const name, key = "guarded", `status.conversion.webhookd.io/v1.status.v1Only`
+	editor := newTeam(t, i.plane, i.namespace, "crontabs", i.group())
+	client := editor.kubectl(t, editor.editor)
+	of := func(version string) string { return "crontabs." + version + "." + i.group() }
+	i.kubectl.Write(t, name+".yaml", "{apiVersion: "+i.group()+"/v1, kind: CronTab, metadata: {name: "+name+", namespace: "+i.namespace+"}, spec: {image: cron}}")
+	i.kubectl.Run(t, "create", "-f", name+".yaml")
+	report := func(text string) {
+		t.Helper()
+		i.kubectl.Run(t, i.args("patch", of("v1"), name, "--subresource=status", "--type=merge", "--patch", `{"status":{"v1Only":"`+text+`"}}`)...)
+	}
+	report("old")
+	exported := object(t, client.Run(t, "get", of("v1beta1"), name, "-o", "yaml"))
+	client.Write(t, "export.yaml", manifestOf(t, exported, exported.GetAnnotations()))
+	report("new")
+	if out := client.Fails(t, "patch", of("v1"), name, "--subresource=status", "--type=merge", "--patch", `{"status":{"v1Only":"forged"}}`); !strings.Contains(out, `resource "crontabs/status"`) {
+		t.Errorf("the editor may write status: %s", out)
+	}
+	mode := cmp.Or(i.mode.kept, "validate")
+	for command, status := range map[string]string{
+		"annotate --overwrite " + of("v1beta1") + " " + name + " " + key + `={"value":"forged"}`: "forged",
+		"apply --server-side --force-conflicts --field-manager=restore -f export.yaml":           "old",
+	} {
+		out, err := client.Try(t, strings.Fields(command)...)
+		refused := err != nil && strings.Contains(out, "only webhookd changes these annotations")
+		if refused != (mode == "validate") || !refused && err != nil {
+			t.Errorf("%s: %v\n%s", command, err, out)
 		}
-		return
+		if mode != "none" {
+			status = "new"
+		}
+		if got := i.kubectl.Run(t, i.args("get", of("v1"), name, "-o", "jsonpath={.status.v1Only}")...); got != status {
+			t.Errorf("%s: the status is %s, want %s", command, got, status)
+		}
+		report("new")
 	}
-	const key = "conversion.webhookd.io/v1.spec.forged"
-	out, err := i.kubectl.Try(t, "annotate", "crontabs.v1beta1."+i.group(), name, key+"=x")
-	if refused := err != nil && strings.Contains(out, "only webhookd adds these annotations"); refused != (i.mode.kept == "validate") || !refused && err != nil {
-		t.Errorf("a forged annotation: %v\n%s", err, out)
+	i.kubectl.Run(t, i.args("delete", of("v1"), name)...)
+	if out, err := client.Try(t, "create", "-f", "export.yaml"); (err != nil) != (mode == "validate") || err != nil && !strings.Contains(out, "only webhookd adds these annotations") {
+		t.Errorf("restore what was deleted: %v\n%s", err, out)
 	}
-	if is := i.kubectl.Run(t, "get", "crontabs.v1beta1."+i.group(), name, "-o", "jsonpath={.metadata.annotations}"); strings.Contains(is, key) {
-		t.Errorf("it has been written: %s", is)
+	if got := i.kubectl.Run(t, i.args("get", of("v1"), "-o", "jsonpath={.items[*].status}")...); got != "" {
+		t.Errorf("what was restored has the status of another object: %s", got)
 	}
 	gated := slices.Contains(i.policies(t), "validatingadmissionpolicybinding.admissionregistration.k8s.io/webhookd-convertible-v1beta1."+i.crd())
 	if want := slices.Contains(i.mode.values, "keptValues.gate=true"); gated != want {

@@ -2,6 +2,7 @@ package controlplane_test
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
@@ -56,6 +58,7 @@ spec:
   hub: v1
   versions:
   - name: v1beta1
+    unmapped: Preserve
     rules:
     - {spoke: .hostPort, hub: {host: .host, port: .port}, template: "{host}SEPARATOR{port}", absent: ""}
 `)
@@ -77,6 +80,9 @@ func (i *installation) makeCRD(t *testing.T) {
 		t.Fatal("a CRD without a spec")
 	}
 	delete(spec, "conversion")
+	for _, version := range spec["versions"].([]any) { //nolint:forcetypeassert // those of a CRD
+		addStatus(t, version.(map[string]any)) //nolint:forcetypeassert // one of a CRD
+	}
 	metadata, ok := crd["metadata"].(map[string]any)
 	if !ok {
 		t.Fatal("a CRD without metadata")
@@ -90,6 +96,16 @@ func (i *installation) makeCRD(t *testing.T) {
 	i.kubectl.Write(t, "crd.yaml", string(unwired))
 	i.kubectl.Run(t, "apply", "-f", "crd.yaml")
 	established(t, i.kubectl, i.crd())
+}
+
+// addStatus gives a version a status with a field that no other version has.
+func addStatus(t *testing.T, version map[string]any) {
+	t.Helper()
+	status := map[string]any{"type": "object", "properties": map[string]any{ownField(fmt.Sprint(version["name"])): map[string]any{"type": "string"}}}
+	version["subresources"] = map[string]any{"status": map[string]any{}}
+	if err := unstructured.SetNestedMap(version, status, "schema", "openAPIV3Schema", "properties", "status"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // established waits until the API server serves the kinds of a CRD. kubectl wait gives up on one
@@ -117,10 +133,15 @@ func (i *installation) run(t *testing.T, args ...string) {
 	i.client.Run(t, i.ofRelease(args...)...)
 }
 
+func (i *installation) chart(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(webhook.Root(t), "deploy", "helm", "webhookd")
+}
+
 // helm installs or upgrades.
 func (i *installation) helm(t *testing.T, verb string) {
 	t.Helper()
-	args := []string{verb, "webhookd", filepath.Join(webhook.Root(t), "deploy", "helm", "webhookd"), "--wait", "--timeout=90s"}
+	args := []string{verb, "webhookd", i.chart(t), "--wait", "--timeout=90s"}
 	for _, v := range i.values {
 		args = append(args, "--set="+v)
 	}

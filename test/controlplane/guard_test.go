@@ -27,7 +27,7 @@ import (
 func guard(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	p.StartControllers(t)
-	team := newTeam(t, p, "guarded")
+	team := newTeam(t, p, "guarded", "machines", "guard.example.com")
 	for _, mode := range []crdguard.Mode{crdguard.Validate, crdguard.Restore} {
 		t.Run(string(mode), func(t *testing.T) {
 			e := byService(t, p)
@@ -55,8 +55,8 @@ func guard(t *testing.T, p *plane.Plane) {
 	}
 }
 
-// A team is a namespace with two users: one may do everything with machines but write their status,
-// the other one may write nothing else.
+// A team is a namespace with two users: one may do everything with objects of a kind but write
+// their status, the other one may write nothing else.
 type team struct {
 	plane            *plane.Plane
 	namespace        string
@@ -64,20 +64,20 @@ type team struct {
 	editor, reporter string // tokens
 }
 
-func newTeam(t *testing.T, p *plane.Plane, namespace string) *team {
+func newTeam(t *testing.T, p *plane.Plane, namespace, plural, group string) *team {
 	t.Helper()
 	p.MakeNamespace(t, namespace, nil)
 	m := &team{plane: p, namespace: namespace, admin: p.Kubectl(t, p.Token(plane.Admin))}
 	user := func(name, resource, verbs string) string {
 		m.admin.Run(t, "-n", namespace, "create", "serviceaccount", name)
 		m.admin.Write(t, "role.yaml", `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: `+name+`},
-			rules: [{apiGroups: [guard.example.com], resources: [`+resource+`], verbs: [`+verbs+`]}]}`)
+			rules: [{apiGroups: [`+group+`], resources: [`+resource+`], verbs: [`+verbs+`]}]}`)
 		m.admin.Run(t, "-n", namespace, "create", "-f", "role.yaml") // kubectl create role wants to see the kind
 		m.admin.Run(t, "-n", namespace, "create", "rolebinding", name, "--role="+name, "--serviceaccount="+namespace+":"+name)
 		return strings.TrimSpace(m.admin.Run(t, "-n", namespace, "create", "token", name))
 	}
-	m.editor = user("editor", "machines", `"*"`)
-	m.reporter = user("reporter", "machines/status", "get, update, patch")
+	m.editor = user("editor", plural, `"*"`)
+	m.reporter = user("reporter", plural+"/status", "get, update, patch")
 	return m
 }
 

@@ -77,8 +77,8 @@ func attacksOnStatus() []attack {
 		patching("patch a value that is none", func(other string) string {
 			return fmt.Sprintf(`{"annotations":{%q:"no JSON"}}`, statusKey(other))
 		}),
-		patching("add a label", func(other string) string {
-			return fmt.Sprintf(`{"labels":{%q:"forged"}}`, keptPrefix(other, true)+"status.ready")
+		patching("add a value of a version to come", func(string) string {
+			return fmt.Sprintf(`{"annotations":{%q:%q}}`, keptKey("v2", "spec", "size"), keptValue("forged"))
 		}),
 		{"JSON patch", func(ctx context.Context, c dynamic.ResourceInterface, obj *unstructured.Unstructured, other string) error {
 			text := fmt.Sprintf(`[{"op":"remove","path":"/metadata/annotations"},{"op":"add","path":"/metadata/annotations","value":{%q:%q}}]`,
@@ -131,7 +131,7 @@ func (g *guarded) attacks(t *testing.T) {
 		for _, a := range attacksOnStatus() {
 			t.Run(version+" "+a.name, func(t *testing.T) {
 				err := a.do(t.Context(), editor, g.get(t, version, name), other)
-				g.refused(t, err, keptPrefix(other, true), keptPrefix(other, false))
+				g.refused(t, err, keptPrefix(other, true), keptPrefix(other, false), keptPrefix("v2", false))
 				same(t)
 			})
 		}

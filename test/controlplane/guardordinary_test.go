@@ -40,7 +40,8 @@ func (g *guarded) manifests(t *testing.T) {
 			want := g.own(t, name)
 			for _, command := range []string{
 				"replace -f export.yaml", "replace -f bare.yaml", "apply -f export.yaml",
-				"apply --server-side --force-conflicts -f export.yaml", "apply --server-side --force-conflicts -f bare.yaml",
+				"apply --server-side --force-conflicts --field-manager=argocd-controller -f export.yaml",
+				"apply --server-side --force-conflicts --field-manager=kustomize-controller -f bare.yaml",
 			} {
 				before := g.get(t, version, name)
 				out, err := client.Try(t, strings.Fields(command)...)
@@ -274,8 +275,14 @@ func (o ordinary) finalizers(t *testing.T) {
 }
 
 // controllers has the garbage collector delete what belongs to an object that goes, at once and in
-// the foreground.
+// the foreground, and a namespace go with its objects.
 func (g *guarded) controllers(t *testing.T) {
+	elsewhere, resource := *g, *g.Resource
+	resource.Namespace = "guarded-" + string(g.mode)
+	elsewhere.Resource = &resource
+	g.plane.MakeNamespace(t, resource.Namespace, nil)
+	elsewhere.make(t, "gone")
+	g.admin.Run(t, "delete", "namespace", resource.Namespace, "--timeout=1m")
 	for _, policy := range []string{"background", "foreground"} {
 		owner, owned := "owner-"+policy, "owned-"+policy
 		g.make(t, owner)
@@ -297,28 +304,23 @@ func (g *guarded) controllers(t *testing.T) {
 	}
 }
 
-// keysOfOthers checks that anyone may use keys, except those of kept values of a version of the
-// CRD: what is left of a version that has been removed has to go.
+// keysOfOthers checks that anyone may use annotations that are not webhookd's own, and any labels:
+// no value is kept there.
 func (g *guarded) keysOfOthers(t *testing.T) {
 	const name = "others"
 	g.make(t, name)
-	keys := []string{"conversion.webhookd.io/v1alpha1.spec.old", "status.conversion.webhookd.io/v1alpha1.status.old", "conversion.webhookd.io/note", "webhookd.io/v1.spec"}
+	own := g.own(t, name)
 	for _, version := range []string{"v1", "v1beta1"} {
-		editor := g.as(t, g.editor, version)
-		set, remove := make([]string, len(keys)), make([]string, len(keys))
-		for i, key := range keys {
-			set[i], remove[i] = fmt.Sprintf(`%q:"a"`, key), fmt.Sprintf(`%q:null`, key)
-		}
-		for _, texts := range [][]string{set, remove} {
-			list := strings.Join(texts, ",")
-			g.patch(t, editor, name, `{"metadata":{"annotations":{`+list+`},"labels":{`+list+`}}}`)
+		for _, value := range []string{`"a"`, "null"} {
+			annotations := fmt.Sprintf(`{"webhookd.io/v1.spec":%s,"example.com/conversion.webhookd.io":%[1]s}`, value)
+			labels := fmt.Sprintf(`{%q:%s,%q:%[2]s}`, statusKey(otherOf(version)), value, specKey(otherOf(version)))
+			g.patch(t, g.as(t, g.editor, version), name, `{"metadata":{"annotations":`+annotations+`,"labels":`+labels+`}}`)
 			obj := g.get(t, version, name)
-			for _, key := range keys {
-				for what, values := range map[string]map[string]string{"annotation": obj.GetAnnotations(), "label": obj.GetLabels()} {
-					if got := values[key]; (got == "a") != (&texts[0] == &set[0]) {
-						t.Errorf("%s %s at %s: %q", what, key, version, got)
-					}
-				}
+			if is := obj.GetAnnotations()["webhookd.io/v1.spec"] == "a" && obj.GetLabels()[statusKey(otherOf(version))] == "a"; is != (value != "null") {
+				t.Errorf("at %s: %v, %v", version, obj.GetAnnotations(), obj.GetLabels())
+			}
+			if diff := cmp.Diff(own, g.own(t, name)); diff != "" {
+				t.Errorf("what one version alone says (-before +after):\n%s", diff)
 			}
 		}
 	}

@@ -31,13 +31,13 @@ func newGuardAnnotations(p *voice.Program) *cobra.Command {
 	return newPolicy(p, &cobra.Command{
 		Use:   "annotations [FILE...] [--crd NAME...] [--service NAMESPACE/NAME] [--mode validate|restore] [--allow-group GROUP]",
 		Short: "Print the policies that protect kept values",
-		Long: `Print the policies that keep clients from changing the annotations and labels in which webhookd keeps values of other
-versions: those whose keys begin with conversion.webhookd.io/VERSION. or with status.conversion.webhookd.io/VERSION. for a
-version of the CRD. Without the policies, a client that may patch an object can set its status with such an annotation.
+		Long: `Print the policies that keep clients from changing the annotations in which webhookd keeps values of other versions: those
+whose keys begin with conversion.webhookd.io/ or status.conversion.webhookd.io/. Without the policies, a client that may
+patch an object can set its status with such an annotation.
 
 validate refuses a request that changes, adds or removes such an annotation, and names it (Kubernetes 1.30). restore puts
 the annotations back, and lets the request pass (Kubernetes 1.36). When an object is created, only annotations of status
-are checked. Print the policies again when the CRD gets another version, which is not protected until then.
+are checked.
 
 ` + guardInput,
 		Example: `  webhookd crd guard annotations -f crd.yaml | kubectl apply -f -

@@ -49,8 +49,7 @@ write.
 
 RBAC: apiGroups [apiextensions.k8s.io], resources [customresourcedefinitions], verbs [get], and with --to or --remove [patch],
 resourceNames [the CRD]; resources [customresourcedefinitions/status], verbs [patch], resourceNames [the CRD]; the kind itself:
-verbs [get, list, patch]. If a policy of crd guard protects kept values, be a member of its --allow-group, or print it again
-when asked to.`,
+verbs [get, list, patch]. If a policy of crd guard protects kept values, be a member of its --allow-group.`,
 		Example: `  webhookd migrate crontabs.example.com --dry-run
   webhookd migrate crontabs.example.com
   webhookd migrate crontabs.example.com --to v1 --remove v1beta1`,

@@ -56,13 +56,13 @@ func runRelease(ctx context.Context, p *voice.Program, o *releaseOptions) error 
 	if len(missing) > 0 {
 		p.Note("there is no such CRD, and nothing to convert: %s", strings.Join(missing, ", "))
 	}
-	var inUse []string
+	needed := false
 	for _, crd := range crds {
 		need := crdwire.NeedOf(crd, target)
 		if !need.Any() {
 			continue
 		}
-		inUse = append(inUse, crd.Name)
+		needed = true
 		at, _ := crdwire.TargetOf(crd)
 		if need.All {
 			p.Note("%s is converted by %s: without it, its objects could be neither read nor written nor deleted", crd.Name, at)
@@ -71,20 +71,10 @@ func runRelease(ctx context.Context, p *voice.Program, o *releaseOptions) error 
 				crd.Name, at, strings.Join(need.Idle, ", "))
 		}
 	}
-	if len(inUse) > 0 {
-		printHowToRelease(p, inUse[0])
+	if needed {
+		p.Note("nothing was changed: docs/how-to/wire-a-crd.md has the ways out; strategy: None is none of them, since it loses fields for good")
 		return voice.ErrReported
 	}
 	p.Note("no CRD needs it")
 	return nil
-}
-
-func printHowToRelease(p *voice.Program, name string) {
-	p.Note("nothing was changed; for each of these CRDs, do one of the following, and try again:")
-	p.Note("  another webhookd takes over: webhookd crd apply --force --crd %s --service NAMESPACE/NAME --ca-file FILE", name)
-	p.Note("  neither the CRD nor its objects are needed: kubectl delete crd %s", name)
-	p.Note("  one version is enough: serve no other, rewrite all objects, so that they are stored in it and their managedFields")
-	p.Note("    name no other, remove the others from status.storedVersions and spec.versions, and only then set spec.conversion")
-	p.Note("    to strategy: None")
-	p.Note("strategy: None before that loses fields for good; docs/how-to/wire-a-crd.md has the commands")
 }

@@ -18,18 +18,17 @@ import (
 
 var update = flag.Bool("update", false, "write the generated files")
 
-// machines is a CRD with the subresource status at two of its three served versions, and with a
-// version that is not served.
+// machines is a CRD with three served versions, and one that is not served.
 const machines = `
 metadata: {name: machines.example.com}
 spec:
   group: example.com
   names: {plural: machines}
   versions:
-  - {name: v1, served: true, storage: true, subresources: {status: {}}}
-  - {name: v1beta1, served: true, subresources: {scale: {specReplicasPath: .spec.count}, status: {}}}
-  - {name: v1alpha2, served: true, subresources: {scale: {specReplicasPath: .spec.count}}}
-  - {name: v1alpha1, subresources: {}}
+  - {name: v1, served: true, storage: true}
+  - {name: v1beta1, served: true}
+  - {name: v1alpha2, served: true}
+  - {name: v1alpha1}
 `
 
 func crdOf(t *testing.T, text string) *apiextensionsv1.CustomResourceDefinition {
@@ -59,21 +58,16 @@ func ofChart(t *testing.T, policy string, crd *apiextensionsv1.CustomResourceDef
 	kind := map[string]any{
 		"group": crd.Spec.Group, "plural": crd.Spec.Names.Plural, "mode": string(o.Mode), "allowGroup": o.AllowGroup, "labels": nil, "webhook": o.Webhook,
 	}
-	versions := make([]string, 0, len(crd.Spec.Versions))
-	var withStatus, others []string
+	var others []string
 	if owners := crd.OwnerReferences; len(owners) > 0 {
 		kind["xrd"] = owners[0].Name
 	}
 	for _, v := range crd.Spec.Versions {
-		versions = append(versions, v.Name)
-		if v.Subresources != nil && v.Subresources.Status != nil {
-			withStatus = append(withStatus, v.Name)
-		}
 		if v.Served && !v.Storage {
 			others = append(others, v.Name)
 		}
 	}
-	kind["versions"], kind["statusVersions"], kind["others"] = versions, withStatus, others
+	kind["others"] = others
 	toJSON := func(v any) (string, error) { // is Helm's toJson
 		text, err := json.Marshal(v)
 		return string(text), err
@@ -94,7 +88,7 @@ func ofChart(t *testing.T, policy string, crd *apiextensionsv1.CustomResourceDef
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	whole := crdOf(t, machines)
-	bare := crdOf(t, `{metadata: {name: "true.example.com"}, spec: {group: example.com, names: {plural: "true"},
+	named := crdOf(t, `{metadata: {name: "true.example.com"}, spec: {group: example.com, names: {plural: "true"},
 		versions: [{name: v1, served: true, storage: true}, {name: v2, served: true}]}}`)
 	for name, tt := range map[string]struct {
 		policy  string
@@ -105,9 +99,8 @@ func TestPolicies(t *testing.T) {
 		"validate-allowed":    {"annotations", whole, crdguard.Options{Mode: crdguard.Validate, AllowGroup: `a "group": <of some>`}},
 		"restore":             {"annotations", whole, crdguard.Options{Mode: crdguard.Restore}},
 		"restore-allowed":     {"annotations", whole, crdguard.Options{Mode: crdguard.Restore, AllowGroup: "system:masters"}},
-		"no-status":           {"annotations", bare, crdguard.Options{Mode: crdguard.Validate}},
 		"gate":                {"convertible", whole, crdguard.Options{}},
-		"gate-no-status":      {"convertible", bare, crdguard.Options{}},
+		"gate-true":           {"convertible", named, crdguard.Options{}},
 		"conversion-validate": {"conversion", crdOf(t, owned), crdguard.Options{Mode: crdguard.Validate, AllowGroup: "system:masters", Webhook: "webhookd/webhookd:443/crdconvert"}},
 		"conversion-restore":  {"conversion", whole, crdguard.Options{Mode: crdguard.Restore}},
 	} {

@@ -8,8 +8,6 @@ var (
 	guardYAML string
 	//go:embed policies/allowed.yaml
 	allowedYAML string
-	//go:embed policies/variables.yaml
-	variablesYAML string
 	//go:embed policies/mutation.yaml
 	mutationYAML string
 	//go:embed policies/validations.yaml

@@ -194,7 +194,7 @@ func (r *run) do(ctx context.Context, step Step) error {
 		return r.over(ctx, r.newPass(r.cleanManagers), "no longer name %s in managedFields", list(step.Versions))
 	case CleanLeftovers:
 		p := r.newPass(r.cleanLeftovers)
-		p.hint = "if a policy of webhookd crd guard annotations protects them: apply what that prints now, or delete the policy if it prints none"
+		p.hint = "if a policy of webhookd crd guard annotations protects them: let a group of yours pass with --allow-group, or delete the policy"
 		return r.over(ctx, p, "no longer have annotations of %s", list(step.Versions))
 	case ListObjects, Stop, Done:
 	}

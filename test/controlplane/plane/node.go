@@ -18,8 +18,8 @@ import (
 // A Node runs the pods of a namespace as processes of one program, as there is no kubelet: with
 // their arguments, the files of their volumes and the token of their ServiceAccount. Like a kubelet
 // it waits for what a volume lacks, follows changes, and tells the API server what has become of a
-// pod. Of a pod that serves there can be one at a time: it listens on the ClusterIP of the Service
-// that selects it.
+// pod and serves its log. Of a pod that serves there can be one at a time: it listens on the
+// ClusterIP of the Service that selects it.
 type Node struct {
 	plane     *Plane
 	client    kubernetes.Interface
@@ -44,6 +44,7 @@ func (p *Plane) StartNode(t *testing.T, namespace, program string) *Node {
 		plane: p, client: p.Kube(t), namespace: namespace, program: program, dir: t.TempDir(),
 		stop: stop, done: make(chan struct{}), pods: make(map[types.UID]*runningPod),
 	}
+	n.serveLogs(t)
 	go n.run(ctx)
 	t.Cleanup(func() {
 		n.stop()
@@ -109,7 +110,13 @@ func (n *Node) sync(ctx context.Context) error {
 	}
 	for i := range list.Items {
 		pod := &list.Items[i]
-		if !there[pod.UID] || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if !there[pod.UID] {
+			if err := n.confirmDeletion(ctx, pod); err != nil {
+				return err
+			}
+			continue
+		}
+		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
 		if err := n.syncPod(ctx, pod); err != nil {
@@ -140,6 +147,7 @@ func (n *Node) syncPod(ctx context.Context, pod *corev1.Pod) error {
 			return err
 		}
 		n.pods[pod.UID] = r
+		return n.bind(ctx, pod)
 	}
 	return r.report(ctx, pod)
 }

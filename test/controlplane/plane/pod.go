@@ -43,8 +43,7 @@ func (r *runningPod) start(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	log := filepath.Join(r.node.plane.logs(), pod.Namespace+"-"+pod.Name+".log")
-	r.process, err = begin(r.dir, log, r.node.program, append(args, more...)...)
+	r.process, err = begin(r.dir, r.node.logOf(pod.Namespace, pod.Name), r.node.program, append(args, more...)...)
 	return err
 }
 

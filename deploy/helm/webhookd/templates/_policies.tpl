@@ -5,23 +5,21 @@ It uses no function that text/template lacks, except toJson.
 A kind is a dict of
 
   group, plural
-  versions        all versions of the CRD
-  statusVersions  those with the subresource status
-  others          the served versions that objects are not stored in
-  mode            validate or restore
-  allowGroup      the group of users whom the guard lets pass, or empty
-  labels          those of the policies, or nil
+  mode        of the guard: validate or restore
+  allowGroup  the group of users whom the guard lets pass, or empty
+  others      of the gate: the served versions that objects are not stored in
+  labels      those of the policies, or nil
 */ -}}
 
-{{- /* The guard of annotations and labels: a policy and its binding. */ -}}
+{{- /* The guard of annotations: a policy and its binding. */ -}}
 {{- define "webhookd.guard.annotations" -}}
 {{- $kind := "ValidatingAdmissionPolicy" -}}
 {{- if eq .mode "restore" -}}{{- $kind = "MutatingAdmissionPolicy" -}}{{- end -}}
 {{- $name := printf "webhookd-kept-values.%s.%s" .plural .group -}}
 {{- if eq .mode "restore" -}}
-# Puts back what a request changes of the annotations and labels in which webhookd keeps values, and takes away what it adds.
+# Puts back what a request changes of the annotations in which webhookd keeps values, and takes away what it adds.
 {{- else -}}
-# Refuses a request that changes or adds annotations or labels in which webhookd keeps values.
+# Refuses a request that changes, adds or removes annotations in which webhookd keeps values.
 {{- end }}
 apiVersion: admissionregistration.k8s.io/v1
 kind: {{ $kind }}
@@ -42,34 +40,49 @@ spec:
       - apiGroups: [{{ toJson .group }}]
         apiVersions: ["*"]
         resources: [{{ toJson .plural }}]
-        operations: [{{ if .statusVersions }}CREATE, {{ end }}UPDATE]
+        operations: [CREATE, UPDATE]
   {{- with .allowGroup }}
   matchConditions:
     - name: outside-of-the-allowed-group
       expression: {{ printf "!(%s in request.userInfo.?groups.orValue([]))" (toJson .) | toJson }}
   {{- end }}
   variables:
-    # Keys are VERSION.PATH. Those of a version that the CRD does not have any more may go.
+    # A new object may have kept values of its spec, which its author could also have written at the other version.
     - name: prefixes
+      expression: '["status.conversion.webhookd.io/"] + (request.operation == "CREATE" ? [] : ["conversion.webhookd.io/"])'
+    - name: before
+      expression: 'request.operation == "CREATE" ? {} : oldObject.metadata.?annotations.orValue({})'
+    - name: after
+      expression: object.metadata.?annotations.orValue({})
+    - name: added
+      expression: variables.after.filter(k, !(k in variables.before) && variables.prefixes.exists(p, k.startsWith(p)))
+    - name: changed
       expression: >-
-        {{- if .statusVersions }}
-        request.operation == "CREATE"
-        ? [{{ range $i, $version := .statusVersions }}{{ if $i }}, {{ end }}"status.conversion.webhookd.io/{{ $version }}."{{ end }}]
-        : [{{ template "webhookd.guard.prefixes" . }}]
-        {{- else }}
-        [{{ template "webhookd.guard.prefixes" . }}]
-        {{- end }}
-    {{- template "webhookd.guard.variables" "annotations" }}
-    {{- template "webhookd.guard.variables" "labels" }}
+        variables.before.filter(k, !(k in variables.after && variables.after[k] == variables.before[k])
+        && variables.prefixes.exists(p, k.startsWith(p)))
   {{- if eq .mode "restore" }}
   mutations:
     # Where no annotation is left, the map goes too: an empty one would make a write of a request that changes nothing.
-    {{- template "webhookd.guard.mutation" "annotations" }}
-    {{- template "webhookd.guard.mutation" "labels" }}
+    - patchType: JSONPatch
+      jsonPatch:
+        expression: >-
+          size(variables.added) > 0 && size(variables.added) == size(variables.after) && size(variables.changed) == 0
+          ? [JSONPatch{op: "remove", path: "/metadata/annotations"}]
+          : (has(object.metadata.annotations) || size(variables.changed) == 0 ? [] : [JSONPatch{op: "add", path: "/metadata/annotations", value: {}}])
+          + variables.added.map(k, JSONPatch{op: "remove", path: "/metadata/annotations/" + jsonpatch.escapeKey(k)})
+          + variables.changed.map(k, JSONPatch{op: "add", path: "/metadata/annotations/" + jsonpatch.escapeKey(k), value: variables.before[k]})
   {{- else }}
   validations:
-    {{- template "webhookd.guard.validations" "annotations" }}
-    {{- template "webhookd.guard.validations" "labels" }}
+    - expression: size(variables.changed) == 0
+      messageExpression: >-
+        "only webhookd changes these annotations, take them out of the manifest and use kubectl apply, which leaves them as they are: "
+        + (size(variables.changed) <= 10 ? variables.changed.join(", ")
+        : variables.changed[0] + " and " + string(size(variables.changed) - 1) + " more")
+    - expression: size(variables.added) == 0
+      messageExpression: >-
+        "only webhookd adds these annotations, take them out of the manifest, as webhookd convert --strip does: "
+        + (size(variables.added) <= 10 ? variables.added.join(", ")
+        : variables.added[0] + " and " + string(size(variables.added) - 1) + " more")
   {{- end }}
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -85,52 +98,6 @@ spec:
   validationActions: [Deny]
   {{- end }}
 {{ end -}}
-
-{{- define "webhookd.guard.prefixes" -}}
-{{- range $i, $version := .versions }}{{ if $i }}, {{ end -}}
-"conversion.webhookd.io/{{ $version }}.", "status.conversion.webhookd.io/{{ $version }}."
-{{- end }}
-{{- end -}}
-
-{{- /* What a request adds, and what it changes or leaves out; of annotations or of labels. */ -}}
-{{- define "webhookd.guard.variables" }}
-    - name: {{ . }}
-      expression: object.metadata.?{{ . }}.orValue({})
-    - name: {{ . }}Before
-      expression: 'request.operation == "CREATE" ? {} : oldObject.metadata.?{{ . }}.orValue({})'
-    - name: {{ . }}Added
-      expression: >-
-        variables.{{ . }}.filter(k, !(k in variables.{{ . }}Before)
-        && variables.prefixes.exists(p, k.startsWith(p)))
-    - name: {{ . }}Changed
-      expression: >-
-        variables.{{ . }}Before.filter(k, !(k in variables.{{ . }} && variables.{{ . }}[k] == variables.{{ . }}Before[k])
-        && variables.prefixes.exists(p, k.startsWith(p)))
-{{- end -}}
-
-{{- define "webhookd.guard.mutation" }}
-    - patchType: JSONPatch
-      jsonPatch:
-        expression: >-
-          size(variables.{{ . }}Added) > 0 && size(variables.{{ . }}Added) == size(variables.{{ . }}) && size(variables.{{ . }}Changed) == 0
-          ? [JSONPatch{op: "remove", path: "/metadata/{{ . }}"}]
-          : (has(object.metadata.{{ . }}) || size(variables.{{ . }}Changed) == 0 ? [] : [JSONPatch{op: "add", path: "/metadata/{{ . }}", value: {}}])
-          + variables.{{ . }}Added.map(k, JSONPatch{op: "remove", path: "/metadata/{{ . }}/" + jsonpatch.escapeKey(k)})
-          + variables.{{ . }}Changed.map(k, JSONPatch{op: "add", path: "/metadata/{{ . }}/" + jsonpatch.escapeKey(k), value: variables.{{ . }}Before[k]})
-{{- end -}}
-
-{{- define "webhookd.guard.validations" }}
-    - expression: size(variables.{{ . }}Changed) == 0
-      messageExpression: >-
-        "only webhookd changes these {{ . }}, take them out of the manifest and use kubectl apply, which leaves them as they are: "
-        + (size(variables.{{ . }}Changed) <= 10 ? variables.{{ . }}Changed.join(", ")
-        : variables.{{ . }}Changed[0] + " and " + string(size(variables.{{ . }}Changed) - 1) + " more")
-    - expression: size(variables.{{ . }}Added) == 0
-      messageExpression: >-
-        "only webhookd adds these {{ . }}, take them out of the manifest, as webhookd convert --strip does: "
-        + (size(variables.{{ . }}Added) <= 10 ? variables.{{ . }}Added.join(", ")
-        : variables.{{ . }}Added[0] + " and " + string(size(variables.{{ . }}Added) - 1) + " more")
-{{- end -}}
 
 {{- /* The gate: a policy with its binding for each version that objects are not stored in. */ -}}
 {{- define "webhookd.guard.convertible" -}}

@@ -117,22 +117,24 @@ Values that cannot work together, a line each. values.schema.json checks each va
 
 {{- define "webhookd.problems.keptValues" -}}
 {{- with .Values.keptValues }}
-{{- if or (ne .guard "none") .gate }}
-{{- $specs := include "webhookd.keptValues.specs" $ | fromJson -}}
+{{- if .gate }}
+{{- if not (include "webhookd.keptValues.crds" $ | fromJsonArray) }}
+- keptValues.gate is true, but the values name no CRD: name CRDs in crdWiring.crds.
+{{- end }}
 {{- $reported := (include "webhookd.files" $ | fromJson).missing -}}
-{{- if not $specs }}
-- keptValues.guard is {{ .guard }} and keptValues.gate is {{ .gate }}, but the values name no CRD: name CRDs in crdWiring.crds, or set them with --set-file keptValues.crds.NAME=crd.yaml.
-{{- end }}
-{{- range $name, $spec := $specs }}
-{{- if and (not $spec) (not (has $name $reported)) }}
-- keptValues has a policy for {{ $name }}, but that CRD is missing: set it with --set-file keptValues.crds.NAME=crd.yaml. (helm install and upgrade read it from the cluster if it is there; helm template cannot.)
+{{- range $name, $others := include "webhookd.keptValues.others" $ | fromJson }}
+{{- if and (kindIs "invalid" $others) (not (has $name $reported)) }}
+- keptValues.gate needs the versions of {{ $name }}, but that CRD is missing: set it with --set-file crds.NAME=crd.yaml. (helm install and upgrade read it from the cluster if it is there; helm template cannot.)
 {{- end }}
 {{- end }}
-{{- else if .crds }}
-- keptValues.crds is set, but no policy uses it: set keptValues.guard or keptValues.gate, or remove the CRDs.
 {{- end }}
 {{- if and .allowGroup (eq .guard "none") }}
 - keptValues.allowGroup is set, but keptValues.guard is none, so anyone may change kept values: set keptValues.guard, or remove the group.
+{{- end }}
+{{- end }}
+{{- range $value, $mode := dict "keptValues.guard" .Values.keptValues.guard "conversionGuard.mode" .Values.conversionGuard.mode }}
+{{- if and (eq $mode "restore") (semverCompare "<1.36.0-0" $.Capabilities.KubeVersion.Version) }}
+- {{ $value }} is restore, which needs Kubernetes 1.36, and this is {{ $.Capabilities.KubeVersion.Version }}: set it to validate. (helm template takes the version from --kube-version.)
 {{- end }}
 {{- end }}
 {{- end -}}
