@@ -13,6 +13,9 @@ import (
 // version is what kube-apiserver says of itself; binaries/go.mod has it as well.
 const version = "v1.37.1"
 
+// Minor is the minor of version.
+const Minor = 37
+
 // flags make the build cheap: nothing is inlined and there is no information for debuggers, which
 // saves a third of the compiler's time.
 func flags() []string {
