@@ -107,3 +107,11 @@ func freeAddress(t *testing.T) string {
 	defer l.Close()
 	return l.Addr().String()
 }
+
+// Another starts another API server with the same etcd.
+func (s *Server) Another(t *testing.T, o Options) *Server {
+	t.Helper()
+	another := &Server{options: o, dir: t.TempDir(), etcd: s.etcd}
+	another.startAPI(t)
+	return another
+}
