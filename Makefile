@@ -24,6 +24,8 @@ FUZZTIME ?=
 BENCH ?= .
 BENCHCOUNT ?= 1
 IMAGE ?= webhookd:dev
+# Minors of Kubernetes 1 for make e2e. The first build of one takes minutes.
+MINORS ?= 30 37
 
 # Without symbol tables for debuggers; stacks are still complete.
 LDFLAGS := -ldflags '-s -w$(if $(VERSION), -X main.version=$(VERSION))'
@@ -85,8 +87,10 @@ test-race: ## Run the packages that start goroutines with the race detector and 
 test-rest: ## Run what test-all runs and test-race does not, in random order. Needs Chromium.
 	@tools/test test-rest rest $(MODULES)
 
-e2e: ## Run scenarios on a real API server in process: etcd and the API server of CRDs. The first build takes minutes.
-	@GOTESTSUM_FORMAT=testname tools/test e2e all ./test/e2e
+e2e: ## Run scenarios on the API server of CRDs of the oldest and the newest minor of Kubernetes (MINORS='30 32 34 36 37').
+	@for minor in $(MINORS); do \
+		TESTFLAGS="$$TESTFLAGS -minor=$$minor" GOTESTSUM_FORMAT=testname tools/test "e2e MINORS=$$minor" all ./test/e2e || exit 1; \
+	done
 
 e2e-full: ## Run more on a whole control plane, with kubectl and Helm, which it builds the first time.
 	@cd test/controlplane && $(GO) run ./cmd/build-binaries
@@ -158,7 +162,8 @@ lint-prose: ## Find refused words (tools/refused-words.txt) and wide comments.
 	@tools/prose
 
 tidy: ## go mod tidy in every module.
-	@tools/in-modules "$(GO) mod tidy" $(ALL_MODULES) ./tools
+	@tools/in-modules "$(GO) mod tidy $(TIDYFLAGS)" $(ALL_MODULES) ./tools
+	@cd test/e2e/apiserver; for file in 1.*.mod; do $(GO) mod tidy -modfile=$$file $(TIDYFLAGS) || exit 1; done
 
 generate: ## Write the pages of docs/reference/ that are made of the code. Tests fail if they are not up to date.
 	@tools/update -run=^TestReference
@@ -174,7 +179,7 @@ verify: ## Run what CI runs, except the API servers. Needs Chromium and a C comp
 	@.ci/run $(VERIFY)
 
 verify-tidy: ## Check that go.mod and go.sum of every module are tidy.
-	@tools/in-modules "$(GO) mod tidy -diff" $(ALL_MODULES) ./tools
+	@$(MAKE) tidy TIDYFLAGS=-diff
 
 vulncheck: ## Look for known vulnerabilities in reachable code (govulncheck).
 	@tools/in-modules "'$(CURDIR)/tools/vulncheck'" $(MODULES)

@@ -13,7 +13,7 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 )
 
-// TestMain silences the API server's log, which reports every slow or failed call, and removes the
+// TestMain silences the log of client-go, which reports every failed call, and removes the
 // binary that was tested. Scenarios wait more than they work, so eight run at once, or as many
 // as -parallel says.
 func TestMain(m *testing.M) {

@@ -124,6 +124,9 @@ func (p *Plane) ConfigOf(token string) *rest.Config {
 	}
 }
 
+// Minor implements cluster.Cluster.
+func (p *Plane) Minor() int { return build.Minor }
+
 // WatchCache implements cluster.Cluster.
 func (p *Plane) WatchCache() bool { return true }
 

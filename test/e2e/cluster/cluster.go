@@ -22,6 +22,8 @@ type Cluster interface {
 	// Stored returns the text that etcd holds under /registry/GROUP/RESOURCE/NAMESPACE/NAME, or
 	// nil.
 	Stored(t *testing.T, group, resource, namespace, name string) []byte
+	// Minor is the minor version of Kubernetes, such as 37.
+	Minor() int
 	// WatchCache reports whether the API server serves from its watch cache.
 	WatchCache() bool
 }

@@ -1,6 +1,7 @@
 package miniapi
 
 import (
+	"context"
 	"net/url"
 	"testing"
 	"time"
@@ -9,6 +10,9 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/crdconvert/webhookd/test/e2e/cluster"
 )
 
 // An etcd is an etcd in this process, with a client that needs no network.
@@ -53,4 +57,23 @@ func (s *Server) Compact(t *testing.T) {
 	if _, err := s.etcd.client.Compact(t.Context(), resp.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
 		t.Fatalf("compact etcd: %v", err)
 	}
+}
+
+// Store puts an object of a custom resource into etcd as it is, and takes it away when the test
+// has ended.
+func (s *Server) Store(t *testing.T, resource string, u *unstructured.Unstructured) {
+	t.Helper()
+	text, err := u.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := cluster.StoredKey(u.GroupVersionKind().Group, resource, u.GetNamespace(), u.GetName())
+	if _, err := s.etcd.client.Put(t.Context(), key, string(text)); err != nil {
+		t.Fatalf("write to etcd: %v", err)
+	}
+	t.Cleanup(func() {
+		if _, err := s.etcd.client.Delete(context.WithoutCancel(t.Context()), key); err != nil {
+			t.Errorf("write to etcd: %v", err)
+		}
+	})
 }

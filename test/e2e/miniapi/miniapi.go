@@ -1,14 +1,13 @@
-// Package miniapi runs the API server of CustomResourceDefinitions, which is a part of
-// kube-apiserver, and its etcd in the test's process. It has no Services: the test itself says
-// where they are.
+// Package miniapi runs the API server of CustomResourceDefinitions of a minor of Kubernetes as a
+// process, and its etcd in the test's. It has no Services: the test itself says where they are.
 package miniapi
 
 import (
-	"context"
+	"fmt"
 	"net"
-	"net/url"
-	"strconv"
-	"sync"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -30,20 +29,11 @@ type Options struct {
 // A Server is an etcd and an API server. It is a cluster.Cluster.
 type Server struct {
 	options Options
-	dir     string // of the serving certificate
+	dir     string // of the serving certificate and the addresses of Services
 	addr    string
 	etcd    *etcd
-	api     *apiServer
+	cmd     *exec.Cmd
 	ca      []byte
-
-	mu       sync.Mutex
-	services map[service]string // the address of each
-}
-
-// A service names a port of a Service.
-type service struct {
-	namespace, name string
-	port            int32
 }
 
 var _ cluster.Cluster = (*Server)(nil)
@@ -51,14 +41,9 @@ var _ cluster.Cluster = (*Server)(nil)
 // Start starts a server that runs until the test ends and leaves nothing behind.
 func Start(t *testing.T, o Options) *Server {
 	t.Helper()
-	s := &Server{options: o, dir: t.TempDir(), services: map[service]string{}, addr: "127.0.0.1:0"}
+	s := &Server{options: o, dir: t.TempDir()}
 	s.etcd = startEtcd(t)
 	s.startAPI(t)
-	t.Cleanup(func() {
-		if err := s.api.stop(); err != nil {
-			t.Errorf("the API server ended: %v", err)
-		}
-	})
 	return s
 }
 
@@ -73,30 +58,25 @@ func (s *Server) Config() *rest.Config {
 	}
 }
 
+// Minor implements cluster.Cluster.
+func (s *Server) Minor() int { return *minor }
+
 // WatchCache implements cluster.Cluster.
 func (s *Server) WatchCache() bool { return s.options.WatchCache }
 
 // ServiceAddress implements cluster.Cluster.
 func (s *Server) ServiceAddress(t *testing.T, namespace, name string, port int32) string {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := service{namespace, name, port}
-	if s.services[key] == "" {
-		s.services[key] = freeAddress(t)
+	file := filepath.Join(s.dir, fmt.Sprintf("%s.%s.%d", namespace, name, port))
+	addr, err := os.ReadFile(file) //nolint:gosec // of this test
+	if os.IsNotExist(err) {
+		addr = []byte(freeAddress(t))
+		err = os.WriteFile(file, addr, 0o600)
 	}
-	return s.services[key]
-}
-
-// ResolveEndpoint implements the API server's webhook.ServiceResolver.
-func (s *Server) ResolveEndpoint(namespace, name string, port int32) (*url.URL, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	addr := s.services[service{namespace, name, port}]
-	if addr == "" {
-		return nil, &net.AddrError{Err: "no such Service: call ServiceAddress first", Addr: name + "." + namespace + ":" + strconv.Itoa(int(port))}
+	if err != nil {
+		t.Fatal(err)
 	}
-	return &url.URL{Scheme: "https", Host: addr}, nil
+	return string(addr)
 }
 
 // Stored implements cluster.Cluster.
@@ -110,20 +90,6 @@ func (s *Server) Stored(t *testing.T, group, resource, namespace, name string) [
 		return nil
 	}
 	return resp.Kvs[0].Value
-}
-
-func (s *Server) startAPI(t *testing.T) {
-	t.Helper()
-	// Not the test's own context, which ends before the cleanups that still need the server.
-	ctx := context.WithoutCancel(t.Context())
-	api, err := startAPIServer(ctx, s)
-	if err != nil {
-		t.Fatalf("start the API server: %v", err)
-	}
-	s.api, s.addr, s.ca = api, api.addr, api.ca
-	if err := s.ready(ctx); err != nil {
-		t.Fatalf("the API server is not ready: %v", err)
-	}
 }
 
 // freeAddress returns a loopback address that nothing listens on. It is not that of other tests'
@@ -140,4 +106,12 @@ func freeAddress(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// Another starts another API server with the same etcd.
+func (s *Server) Another(t *testing.T, o Options) *Server {
+	t.Helper()
+	another := &Server{options: o, dir: t.TempDir(), etcd: s.etcd}
+	another.startAPI(t)
+	return another
 }

@@ -122,3 +122,9 @@ func mark(crd *apiextensionsv1.CustomResourceDefinition, description string) {
 			func(c apiextensionsv1.CustomResourceColumnDefinition) bool { return c.Name == markerColumn }), column)
 	}
 }
+
+// Resource returns the resource of a CRD that is installed already.
+func (e *Env) Resource(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) *Resource {
+	t.Helper()
+	return e.resource(t, crd)
+}

@@ -113,6 +113,9 @@ func (u *user) intact(t *testing.T) {
 		if err := u.check(obj); err != nil {
 			t.Errorf("as left by the load: %v", err)
 		}
+		if u.l.r.env.Cluster.Minor() < 37 && u.l.outages.Load() > 0 {
+			continue // an update without webhookd has dropped managedFields: docs/explanation/reliability.md
+		}
 		owned := map[string]any{}
 		for _, entry := range obj.GetManagedFields() {
 			if entry.Manager == "owner" && entry.APIVersion == u.l.r.Group+"/v1beta1" {

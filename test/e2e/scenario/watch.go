@@ -30,14 +30,18 @@ type watching struct {
 
 // all runs the parts, in which webhookd has to be asked.
 func (w watching) all() {
-	for _, part := range []struct {
+	parts := []struct {
 		name string
 		run  func(w watching)
 	}{
 		{"creates, updates and deletes, and a resumed watch", watching.changes},
 		{"a label comes and goes", watching.selected},
 		{"what there is and then what comes", watching.initial},
-	} {
+	}
+	if minor := w.env.Cluster.Minor(); minor < 32 || minor == 33 {
+		parts = parts[:2] // WatchList is off
+	}
+	for _, part := range parts {
 		w.run(part.name, func(s subject) { part.run(watching{subject: s, specimen: w.specimen}) })
 	}
 }

@@ -30,12 +30,15 @@ func Build(t *testing.T) string {
 // Root returns the folder of webhookd's own module, where docs and examples are.
 func Root(t *testing.T) string {
 	t.Helper()
-	dir, err := root()
+	dir, err := FindRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
+
+// FindRoot is Root without a test.
+func FindRoot() (string, error) { return root() }
 
 // NewerKey is a key of rules that the release of Older does not know.
 const NewerKey = "omitEmpty"
