@@ -13,7 +13,6 @@ export CGO_ENABLED := 0
 
 # VERSION=v1.2.3 sets the output of `webhookd version`; the default is the build info.
 VERSION ?=
-# Flags of `webhookd serve` for `make run`.
 RUNFLAGS ?=
 # Flags for every `go test` of the targets that run tests, such as TESTFLAGS='-run TestDrain -v'.
 export TESTFLAGS ?=
@@ -99,15 +98,12 @@ e2e-full: ## Run more on a whole control plane, with kubectl and Helm, which it 
 faults-full: ## Run the fault tests with full numbers and time limits. Takes about an hour on an idle machine.
 	@cd test/oracle && $(GO) test -count=1 -timeout=120m $(TESTFLAGS) ./faults -v -full
 
-# make test-all does the same with fewer objects.
 upstream: ## Hold rules for kinds of other projects to the laws on 2000 objects a version (OBJECTS), and to recorded results.
 	@cd test/upstream && $(GO) test -count=1 -timeout=60m $(TESTFLAGS) . -objects=$(or $(OBJECTS),2000)
 
-# make test does the same with fewer steps.
 reference: ## Edit objects by webhookd and by an independent reference, and compare what users see: 200000 steps (STEPS, SEED).
 	@$(GO) test -count=1 -timeout=600m $(TESTFLAGS) ./test/reference -steps=$(or $(STEPS),200000) -seed=$(or $(SEED),1)
 
-# make test does the same with fewer clusters.
 simulation: ## Run clusters in memory, each made of a seed: 10000 (SEEDS), from SEED on.
 	@$(GO) test -count=1 -timeout=600m $(TESTFLAGS) ./test/simulation -seeds=$(or $(SEEDS),10000) -seed=$(or $(SEED),1)
 
@@ -173,7 +169,7 @@ golden-update: ## Rewrite the golden files from the code's current answers. Read
 
 ##@ Verify
 
-VERIFY := verify-tidy lint lint-prose lint-workflows test-rest test-race fuzz-smoke bench-smoke vulncheck
+VERIFY := verify-tidy lint lint-prose lint-workflows test-rest test-race reference simulation fuzz-smoke bench-smoke vulncheck
 
 verify: ## Run what CI runs, except the API servers. Needs Chromium and a C compiler.
 	@.ci/run $(VERIFY)
