@@ -89,7 +89,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 func TestStdinThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, args, want string }{
-		{"convert", "convert -f - --to v1", "stdin: cannot read objects: is a directory, give their file or folder with --filename"},
+		{"convert", "convert -f - --to v1", "stdin: cannot read objects: is a directory, give their file or folder"},
 		{"check", "check - --crds testdata/script", "stdin: cannot read rules: is a directory, give their file or folder"},
 		{"suggest", "suggest --crds -", "stdin: cannot read CRDs: is a directory, give their file or folder with --crds"},
 		{"review", "review", "stdin: cannot read the review: is a directory, name the file of a ConversionReview, or pipe one into it"},
