@@ -143,7 +143,7 @@ func TestPluginOfKubectl(t *testing.T) {
 		{"kubectl-webhookd.exe", 0, "\"kubectl webhookd COMMAND --help\" says more"},
 		{"kubectl-webhookd crd aply", 2, "hint: did you mean kubectl webhookd crd apply?\n"},
 		{"webhookd crd status --help", 0, "Usage:\n  webhookd crd status [FILE...]"},
-		{"kubectl_complete-webhookd crd st", 0, "status\tShow what CRDs point at"},
+		{"kubectl_complete-webhookd crd st", 0, "status\tShow which conversions of a cluster are broken"},
 	} {
 		var out bytes.Buffer
 		code := Run(t.Context(), "", exampleKinds(), strings.Fields(tt.args), nil, strings.NewReader(""), &out, &out)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -13,8 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
-	"github.com/crdconvert/webhookd/internal/converters/keep"
 )
+
+// GuardRemedy says how to remove kept values that a policy protects. What it prints covers the
+// versions that the CRD then has.
+const GuardRemedy = "if a policy of webhookd crd guard annotations refuses it, let a group of yours pass with --allow-group; " +
+	"or once the version is removed, apply what the command prints then, or delete the policy if it prints none"
 
 // patience is how long an API server may be away.
 const patience = 5 * time.Minute
@@ -39,6 +44,8 @@ type Report struct {
 	Name, Kind string
 	State      State
 	Steps      []Step
+	// Guard is why the API server would refuse the last step now; empty if it would not.
+	Guard string
 }
 
 // A run is one process.
@@ -79,6 +86,9 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 		return nil, fmt.Errorf("%s: %s", name, why)
 	}
 	p := r.newPass(look)
+	if r.state.isServed(r.goal.To) {
+		p.at = r.goal.To // which shows what is kept of the other versions
+	}
 	if try {
 		p = r.newPass(func(o *object) (map[string]any, error) {
 			patch, err := r.cleanManagers(o)
@@ -87,10 +97,8 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 			}
 			return patch, err
 		})
-		p.tryAt = r.crd.readAt()
-		if r.state.isServed(r.goal.To) {
-			p.tryAt = r.goal.To
-		}
+		// A list at the version to go to would fail as a whole if one object cannot be converted.
+		p.at, p.tryAt, p.always = "", cmp.Or(p.at, r.crd.readAt()), true
 	}
 	schema, err := r.crd.schema(r.goal.To)
 	if err != nil {
@@ -107,7 +115,28 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 	}
 	r.state.Survey = p.survey
 	report.State, report.Steps = *r.state, Plan(*r.state, &r.goal)
+	for _, step := range report.Steps {
+		if err := r.guard(ctx, step, cmp.Or(p.tryAt, p.at, r.crd.readAt())); err != nil {
+			report.Guard, _, _ = strings.Cut(err.Error(), "\n")
+		}
+	}
 	return report, p.outcome()
+}
+
+// guard returns the error with which the API server would refuse to remove annotations of a step,
+// such as that of a policy: it is asked once for each version, without effect.
+func (r *run) guard(ctx context.Context, step Step, at string) error {
+	if step.Do != CleanLeftovers {
+		return nil
+	}
+	for _, version := range step.Versions {
+		p := r.newPass(cleanLeftovers([]string{version}))
+		p.tryAt = at
+		if _, err := p.write(ctx, r.state.Survey.Leftovers[version].object); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Run takes one step after the other until there is none. It may be killed at any time, and several
@@ -127,6 +156,9 @@ func Run(ctx context.Context, api *cluster.Client, name string, g Goal, o Option
 		case step.ByHand:
 			return fmt.Errorf("%s: Crossplane makes this CRD of an XRD, take the next step there and run this again: %s", name, step.Why)
 		case step.Warning != "":
+			if err := r.guard(ctx, step, r.crd.readAt()); err != nil {
+				return fmt.Errorf("%s: the next step would be refused: %w\n%s, and run this again", name, err, GuardRemedy)
+			}
 			if err := r.Confirm(step, r.crd.writers()); err != nil {
 				return err
 			}
@@ -193,9 +225,7 @@ func (r *run) do(ctx context.Context, step Step) error {
 	case CleanManagers:
 		return r.over(ctx, r.newPass(r.cleanManagers), "no longer name %s in managedFields", list(step.Versions))
 	case CleanLeftovers:
-		p := r.newPass(r.cleanLeftovers)
-		p.hint = "if a policy of webhookd crd guard annotations protects them: apply what that prints now, or delete the policy if it prints none"
-		return r.over(ctx, p, "no longer have annotations of %s", list(step.Versions))
+		return r.over(ctx, r.newPass(cleanLeftovers(step.Versions)), "no longer have annotations of %s", list(step.Versions))
 	case ListObjects, Stop, Done:
 	}
 	return r.over(ctx, r.newPass(look), "")
@@ -217,7 +247,7 @@ func (r *run) over(ctx context.Context, p *pass, what string, args ...any) error
 }
 
 func (r *run) newPass(patch func(*object) (map[string]any, error)) *pass {
-	return &pass{api: r.api, crd: r.crd, limiter: r.limiter, patch: patch, lost: nothingLost, report: r.Progress}
+	return &pass{api: r.api, crd: r.crd, limiter: r.limiter, patch: patch, report: r.Progress}
 }
 
 // setVersions changes spec.versions. If another client has put it back before, it stops.
@@ -240,10 +270,4 @@ func (r *run) setVersions(ctx context.Context, step Step) error {
 		r.Log("%s", step.Why)
 	}
 	return err
-}
-
-// isLeftover reports whether an annotation or label is one of a version that is gone.
-func (r *run) isLeftover(name string) bool {
-	label, own := keep.VersionOf(name)
-	return own && r.state.leftover(&r.goal, label)
 }
