@@ -46,7 +46,7 @@ func (s *inspected) listVersions(context.Context) {
 // judgeWebhook looks at where the CRD points, and whether it has to.
 func (s *inspected) judgeWebhook(context.Context) {
 	if why := s.target.Unreachable(); why != "" {
-		s.say(Wrong, "%s: %s", s.target.URL, why)
+		s.say(Note, "%s: %s", s.target.URL, why)
 	}
 	reviews := s.Spec.Conversion.Webhook.ConversionReviewVersions
 	if !slices.Contains(reviews, "v1") && !slices.Contains(reviews, "v1beta1") {
