@@ -53,7 +53,7 @@ type pass struct {
 
 // run goes over the objects. What outcome then says counts.
 func (p *pass) run(ctx context.Context) error {
-	p.survey = newSurvey()
+	p.survey, p.written, p.refused, p.more = newSurvey(), 0, nil, 0
 	checked, done := time.Now(), 0
 	err := p.api.List(ctx, p.crd.path(cmp.Or(p.at, p.crd.readAt()), ""), func(page cluster.Page) error {
 		var group sync.WaitGroup
@@ -114,8 +114,8 @@ func (p *pass) visit(ctx context.Context, text []byte) error {
 			p.more++
 		}
 	}
-	if after != nil && p.tryAt != "" {
-		after.Metadata.ManagedFields = o.Metadata.ManagedFields // as they still are
+	if p.tryAt != "" {
+		after = o
 	}
 	if after != nil {
 		p.survey.add(p.crd.Spec.Group, after, p.lost)

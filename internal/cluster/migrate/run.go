@@ -86,19 +86,19 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 		return nil, fmt.Errorf("%s: %s", name, why)
 	}
 	p := r.newPass(look)
-	if r.state.isServed(r.goal.To) {
+	if p.at = r.crd.readAt(); r.state.isServed(r.goal.To) {
 		p.at = r.goal.To // which shows what is kept of the other versions
 	}
+	at := p.at
 	if try {
-		p = r.newPass(func(o *object) (map[string]any, error) {
+		p.tryAt, p.always = at, true
+		p.patch = func(o *object) (map[string]any, error) {
 			patch, err := r.cleanManagers(o)
 			if patch == nil {
 				return rewrite(o)
 			}
 			return patch, err
-		})
-		// A list at the version to go to would fail as a whole if one object cannot be converted.
-		p.at, p.tryAt, p.always = "", cmp.Or(p.at, r.crd.readAt()), true
+		}
 	}
 	schema, err := r.crd.schema(r.goal.To)
 	if err != nil {
@@ -110,13 +110,18 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 		}
 		return lost(schema, e)
 	}
-	if err := p.run(ctx); err != nil {
+	if err = p.run(ctx); err != nil && try && p.at != r.crd.readAt() {
+		// One object that cannot be converted fails the whole list. Its write names it.
+		p.at = ""
+		err = p.run(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.state.Survey = p.survey
 	report.State, report.Steps = *r.state, Plan(*r.state, &r.goal)
 	for _, step := range report.Steps {
-		if err := r.guard(ctx, step, cmp.Or(p.tryAt, p.at, r.crd.readAt())); err != nil {
+		if err := r.guard(ctx, step, at); err != nil {
 			report.Guard, _, _ = strings.Cut(err.Error(), "\n")
 		}
 	}
