@@ -83,23 +83,18 @@ type annotation struct {
 func run(ctx context.Context, p *voice.Program, o *keptOptions) error {
 	r := &reader{p: p, o: o}
 	files, err := offline.Objects(p, []string{o.object})
-	if err != nil {
-		return err
-	}
-	var texts [][]byte
-	for _, file := range files {
-		texts = append(texts, file.Documents...)
-	}
-	if err := r.load(ctx); err != nil {
+	if err := errors.Join(err, r.load(ctx)); err != nil {
 		return err
 	}
 	all := []*keptObject{}
-	for _, text := range texts {
-		found, err := r.examine(ctx, text)
-		if err != nil {
-			return err
+	for _, file := range files {
+		for _, text := range file.Documents {
+			found, err := r.examine(ctx, text)
+			if err != nil {
+				return err
+			}
+			all = append(all, found...)
 		}
-		all = append(all, found...)
 	}
 	if o.output == "json" {
 		return p.PrintJSON(map[string]any{"objects": all})
