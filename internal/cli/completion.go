@@ -69,7 +69,7 @@ func namedKinds(p *voice.Program, cmd *cobra.Command, args []string) []namedKind
 	if len(crds) == 0 && cmd.Flags().Lookup("kubeconfig") != nil {
 		named := clusterOf(cmd)
 		if api, err := named.Client(p, ""); err == nil {
-			crds, _, _ = crdwire.ReadAll(ctx, api, nil) // a cluster that does not answer has no names
+			crds, _, _ = crdwire.ReadAll(ctx, api, nil, nil) // a cluster that does not answer has no names
 		}
 	}
 	kinds := make([]namedKind, 0, len(p.Compiled.Kinds)+len(crds))

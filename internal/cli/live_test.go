@@ -76,7 +76,7 @@ func TestTheHowToOfLiveObjectsIsTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, rules := engines(t)
-	c.Put(t, "/apis/example.com/v1/namespaces/a/engines/tuned", "kubectl", `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"namespace":"a","name":"tuned",
+	writeFile(t, filepath.Join(filepath.Dir(rules), "tuned.yaml"), `{"apiVersion":"example.com/v1","kind":"Engine","metadata":{"namespace":"a","name":"tuned",
 		"annotations":{"conversion.webhookd.io/v1beta1.spec.gauge":"{\"value\":\"analog\"}","team":"b"}},"spec":{"watts":1,"color":"blue"}}`)
 	t.Setenv("KUBECONFIG", c.flags[1])
 	t.Chdir(filepath.Dir(rules))

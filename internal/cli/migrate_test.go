@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 var today = regexp.MustCompile(`on \d{4}-\d\d-\d\d`)
@@ -32,18 +36,16 @@ func TestMigrate(t *testing.T) {
 	dated := func(s string) string { return today.ReplaceAllString(s, "on DAY") }
 
 	const plan = `engines.example.com (Engine.example.com): 2 objects
-  versions     v1beta1 (storage), v1
   stored in    v1beta1
   managers     v1beta1: editor wrote 2 objects, last on DAY
   lost fields  v1beta1: editor will not own .spec.a, .spec.b, .spec.c, .spec.d, .spec.e and 1 more
-  kept values  of v1beta1: in 2 objects
   step 1       store objects in v1 when they are written: set storage in spec.versions
   step 2       write each object once, so that it is stored in v1
   step 3       remove v1beta1 from status.storedVersions, since no object is stored in it
   step 4       stop serving v1beta1: set served to false in spec.versions (asks first)
   step 5       put entries of v1beta1 in metadata.managedFields under v1 (asks first)
   step 6       remove v1beta1 from spec.versions (asks first)
-  step 7       remove annotations in which webhookd keeps values of v1beta1 (asks first)
+  step 7       remove the kept values of v1beta1: 2 of .spec.x (asks first)
 `
 	got := c.run(t, append(command, "--dry-run")...)
 	if diff := cmp.Diff(result{Stdout: plan}, result{got.Code, dated(got.Stdout), got.Stderr}); diff != "" {
@@ -100,24 +102,86 @@ func TestMigrateRefuses(t *testing.T) {
 	}
 }
 
-func TestUsageOfVersions(t *testing.T) {
+// guardMessage is that of a policy of webhookd crd guard annotations.
+const guardMessage = "ValidatingAdmissionPolicy 'webhookd-kept-values.engines.example.com' denied request: only webhookd changes these annotations"
+
+// The plan names a policy that refuses the last step, and the run stops before it, with one line.
+// Both policies do: the one that refuses, and the one that puts the annotations back.
+func TestMigrateUnderAGuard(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		admit func(live, changed *unstructured.Unstructured) *apierrors.StatusError
+		want  string
+	}{
+		"validate": {
+			func(_, changed *unstructured.Unstructured) *apierrors.StatusError {
+				return apierrors.NewInvalid(changed.GroupVersionKind().GroupKind(), changed.GetName(), field.ErrorList{field.Invalid(nil, nil, guardMessage)})
+			},
+			guardMessage,
+		},
+		"restore": {
+			func(live, changed *unstructured.Unstructured) *apierrors.StatusError {
+				changed.SetAnnotations(live.GetAnnotations())
+				return nil
+			},
+			"the change was taken back when it was written\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := migrating(t)
+			c.Admit = func(_ string, live, changed *unstructured.Unstructured) *apierrors.StatusError {
+				if maps.Equal(live.GetAnnotations(), changed.GetAnnotations()) {
+					return nil
+				}
+				return tt.admit(live, changed)
+			}
+			command := strings.Fields("migrate engines.example.com --to v1 --remove v1beta1 --settle 0s --yes")
+			got := c.run(t, append(command, "--dry-run")...)
+			if got.Code != 0 || !strings.Contains(got.Stdout, "  guard        step 7 would be refused now: ") || !strings.Contains(got.Stdout, tt.want) ||
+				!strings.HasSuffix(got.Stdout, "or delete the policy if it prints none\n") {
+				t.Errorf("plan: %+v", got)
+			}
+			got = c.run(t, command...)
+			if got.Code != 1 || !strings.Contains(got.Stderr, "webhookd: engines.example.com: the next step would be refused: ") ||
+				!strings.HasSuffix(got.Stderr, "or delete the policy if it prints none, and run this again\n") || strings.Contains(got.Stderr, "next: remove the kept") {
+				t.Errorf("run: %+v", got)
+			}
+			c.Admit = nil
+			if got := c.run(t, command...); got.Code != 0 || !strings.Contains(got.Stderr, "2 of 2 objects no longer have annotations of v1beta1\n") {
+				t.Errorf("without the policy: %+v", got)
+			}
+		})
+	}
+}
+
+// --yes does not lose values that came after the plan.
+func TestMigrateLosesNoValuesThatWereNotPlanned(t *testing.T) {
 	t.Parallel()
 	c := migrating(t)
-	status := strings.Fields("crd status --name engines.example.com --usage")
-	got := c.run(t, status...)
-	for _, want := range []string{
-		"  versions     v1beta1 (storage, deprecated), v1\n  warning      v1beta1: use v1\n", "  objects      2\n",
-		"  managers     v1beta1: editor wrote 2 objects, last on ",
-	} {
-		if !strings.Contains(got.Stdout, want) {
-			t.Errorf("does not say %q:\n%s%s", want, got.Stdout, got.Stderr)
+	const engine = "/apis/example.com/v1/namespaces/a/engines/"
+	for _, name := range []string{"one", "two"} {
+		c.Change(t, engine+name, func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })
+	}
+	came := false
+	c.Admit = func(path string, _, changed *unstructured.Unstructured) *apierrors.StatusError {
+		if path == engine+"one" && !came {
+			came = true
+			changed.SetAnnotations(map[string]string{"conversion.webhookd.io/v1beta1.spec.y": `{"value":1}`})
 		}
+		return nil
 	}
-	got = c.run(t, append(status, "-o", "json")...)
-	if !strings.Contains(got.Stdout, `"manager": "editor"`) || !strings.Contains(got.Stdout, `"deprecationWarning": "use v1"`) {
-		t.Error(got.Stdout)
-	}
-	if got := c.run(t, "crd", "status", "--usage"); got.Code != 2 {
+	command := strings.Fields("migrate engines.example.com --to v1 --remove v1beta1 --settle 0s --yes")
+	got := c.run(t, command...)
+	const end = `webhookd: next: remove the kept values of v1beta1: 1 of .spec.y
+webhookd:   these values are then lost; webhookd kept shows them
+webhookd: stopped before this step; nothing is lost, run it again to go on
+hint: the plan did not have this step, so --yes does not take it
+`
+	if got.Code != 1 || !strings.HasSuffix(got.Stderr, end) || strings.Contains(got.Stdout, ".spec.y") {
 		t.Errorf("%+v", got)
+	}
+	if got := c.run(t, command...); got.Code != 0 || !strings.Contains(got.Stdout, "  step 1       remove the kept values of v1beta1: 1 of .spec.y (asks first)\n") {
+		t.Errorf("once the plan has it: %+v", got)
 	}
 }

@@ -89,7 +89,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 func TestStdinThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, args, want string }{
-		{"convert", "convert -f - --to v1", "stdin: cannot read objects: is a directory, give their file or folder with --filename"},
+		{"convert", "convert -f - --to v1", "stdin: cannot read objects: is a directory, give their file or folder"},
 		{"check", "check - --crds testdata/script", "stdin: cannot read rules: is a directory, give their file or folder"},
 		{"suggest", "suggest --crds -", "stdin: cannot read CRDs: is a directory, give their file or folder with --crds"},
 		{"review", "review", "stdin: cannot read the review: is a directory, name the file of a ConversionReview, or pipe one into it"},
@@ -143,7 +143,7 @@ func TestPluginOfKubectl(t *testing.T) {
 		{"kubectl-webhookd.exe", 0, "\"kubectl webhookd COMMAND --help\" says more"},
 		{"kubectl-webhookd crd aply", 2, "hint: did you mean kubectl webhookd crd apply?\n"},
 		{"webhookd crd status --help", 0, "Usage:\n  webhookd crd status [FILE...]"},
-		{"kubectl_complete-webhookd crd st", 0, "status\tShow what CRDs point at"},
+		{"kubectl_complete-webhookd crd st", 0, "status\tShow which conversions of a cluster are broken"},
 	} {
 		var out bytes.Buffer
 		code := Run(t.Context(), "", exampleKinds(), strings.Fields(tt.args), nil, strings.NewReader(""), &out, &out)

@@ -20,6 +20,7 @@ import (
 
 const (
 	timeout   = 15 * time.Second // of one request
+	longest   = 70 * time.Second // of one that waits for a webhook: more than --request-timeout
 	attempts  = 5
 	firstWait = 200 * time.Millisecond // doubled for each attempt
 	maxWait   = 5 * time.Second
@@ -36,6 +37,7 @@ type Client struct {
 	config   *rest.Config
 	host     string // for messages
 	patience time.Duration
+	once     bool // each request is sent once
 }
 
 // Patient returns a client that tries a request again for that long while the API server cannot be
@@ -154,7 +156,7 @@ func (c *Client) do(ctx context.Context, r *rest.Request, verb, path string, bod
 		err = result.Error()
 		retryAfter, again := isTemporary(err)
 		patient := IsUnavailable(err) && time.Since(begin) < c.patience
-		if !again || attempt >= attempts && !patient || ctx.Err() != nil {
+		if !again || c.once || attempt >= attempts && !patient || ctx.Err() != nil {
 			return c.failed(verb, path, err)
 		}
 		select {

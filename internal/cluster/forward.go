@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
@@ -27,19 +28,15 @@ const forwardProtocol = "portforward.k8s.io"
 // Forward returns a function that connects to a port of a Service, through the API server and one
 // of the Service's ready pods, as kubectl port-forward does. Each call is a connection of its own.
 func (c *Client) Forward(ctx context.Context, namespace, service string, port int) (func(ctx context.Context) (net.Conn, error), error) {
-	var s corev1.Service
-	base := "/api/v1/namespaces/" + namespace
-	if err := c.Get(ctx, base+"/services/"+service, &s); err != nil {
+	s, err := c.service(ctx, namespace, service, port)
+	if err != nil {
 		return nil, err
 	}
-	name := namespace + "/" + service
+	base, name := "/api/v1/namespaces/"+namespace, namespace+"/"+service
 	if len(s.Spec.Selector) == 0 {
 		return nil, fmt.Errorf("%s: no pods to forward to, the Service has no selector", name)
 	}
-	target, found := targetPort(s.Spec.Ports, port)
-	if !found {
-		return nil, fmt.Errorf("%s: no port %d in the Service, correct it there or in spec.conversion of the CRD", name, port)
-	}
+	target, _ := targetPort(s.Spec.Ports, port)
 	var pods corev1.PodList
 	r := c.rest.Get().Param("labelSelector", labels.SelectorFromSet(s.Spec.Selector).String())
 	if err := c.do(ctx, r, "list", base+"/pods", nil, &pods); err != nil {
@@ -54,6 +51,44 @@ func (c *Client) Forward(ctx context.Context, namespace, service string, port in
 		}
 	}
 	return nil, fmt.Errorf("%s: no ready pod of the Service has its port", name)
+}
+
+// service reads a Service, and fails if it lacks a port.
+func (c *Client) service(ctx context.Context, namespace, name string, port int) (*corev1.Service, error) {
+	s := &corev1.Service{}
+	if err := c.Get(ctx, "/api/v1/namespaces/"+namespace+"/services/"+name, s); err != nil {
+		return nil, err
+	}
+	if _, found := targetPort(s.Spec.Ports, port); !found {
+		return nil, fmt.Errorf("%s/%s: no port %d in the Service, correct it there or in spec.conversion of the CRD", namespace, name, port)
+	}
+	return s, nil
+}
+
+// ReadyEndpoints returns how many addresses of a Service are ready. It is an error if there is no
+// such Service, or if it lacks the port.
+func (c *Client) ReadyEndpoints(ctx context.Context, namespace, service string, port int) (int, error) {
+	s, err := c.service(ctx, namespace, service, port)
+	if err != nil {
+		return 0, err
+	}
+	if s.Spec.Type == corev1.ServiceTypeExternalName {
+		return 1, nil // the name, which Kubernetes does not watch
+	}
+	var list discoveryv1.EndpointSliceList
+	r := c.rest.Get().Param("labelSelector", discoveryv1.LabelServiceName+"="+service)
+	if err := c.do(ctx, r, "list", "/apis/discovery.k8s.io/v1/namespaces/"+namespace+"/endpointslices", nil, &list); err != nil {
+		return 0, err
+	}
+	ready := 0
+	for _, slice := range list.Items {
+		for _, e := range slice.Endpoints {
+			if e.Conditions.Ready == nil || *e.Conditions.Ready {
+				ready += len(e.Addresses)
+			}
+		}
+	}
+	return ready, nil
 }
 
 // targetPort returns what a port of a Service leads to.

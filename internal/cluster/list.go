@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 )
 
 // Pages are as large as one request can comfortably be, whatever the objects: the first is small,
@@ -84,6 +85,25 @@ func (c *Client) List(ctx context.Context, path string, each func(Page) error) e
 			return err
 		}
 	}
+}
+
+// First returns the first object of a collection; nil if there is none. The error is the API
+// server's first one, such as that of a webhook that it waits for.
+func (c *Client) First(ctx context.Context, path string) (json.RawMessage, error) {
+	config := rest.CopyConfig(c.config)
+	config.Timeout = longest
+	slow, err := newClient(config)
+	if err != nil {
+		return nil, err
+	}
+	slow.once = true
+	var answer struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := slow.do(ctx, slow.rest.Get().Param("limit", "1"), "list", path, nil, &answer); err != nil || len(answer.Items) == 0 {
+		return nil, err
+	}
+	return answer.Items[0], nil
 }
 
 // continueAnyway returns the token with which the API server goes on after its history ended; empty

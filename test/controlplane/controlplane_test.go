@@ -21,6 +21,8 @@ func TestControlPlane(t *testing.T) {
 		{"RBAC", rbac},
 		{"Plugin", plugin},
 		{"Live", live},
+		{"Status", status},
+		{"Export", export},
 		{"Failures", failures},
 		{"Never", never},
 		{"Scenarios", scenarios},

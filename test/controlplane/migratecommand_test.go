@@ -1,6 +1,7 @@
 package controlplane_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,8 +22,6 @@ func migrateCommand(t *testing.T, p *plane.Plane) {
 	e := byService(t, p)
 	w := backupsWebhookd(t, e)
 	m := install(t, e, w, backups(t), `{spec: {hostPort: "localhost:80", keep: Manual, timeout: 90s}}`)
-	m.store(t, e)
-	p.StartControllers(t)
 	admin := p.Kubectl(t, p.Token(plane.Admin))
 	page := readFile(t, filepath.Join(webhook.Root(t), "docs", "how-to", "remove-an-old-version.md"))
 	admin.Write(t, "role.yaml", strings.NewReplacer("crontabs.example.com", m.Name, "[crontabs]", "["+m.Plural+"]", "[example.com]", "["+m.Group+"]").
@@ -31,6 +30,14 @@ func migrateCommand(t *testing.T, p *plane.Plane) {
 	admin.Run(t, "create", "serviceaccount", "migrator")
 	admin.Run(t, "create", "clusterrolebinding", "migrator", "--clusterrole=migrate-crontabs", "--serviceaccount=default:migrator")
 	user := p.Kubectl(t, strings.TrimSpace(admin.Run(t, "create", "token", "migrator")))
+	const lost = "remove the kept values of v1beta1: %d of .spec.keep, %[1]d of .spec.timeout (asks first)\n"
+	m.store(t, e, func() {
+		plan := admin.Shell(t, "webhookd migrate "+m.Name+" --to v1 --remove v1beta1 --dry-run", webhookFolder(t))
+		if want := "  step 7       " + fmt.Sprintf(lost, each); !strings.Contains(plan, want) || strings.Contains(plan, "guard") {
+			t.Errorf("before the storage version is set, the plan does not say %q:\n%s", want, plan)
+		}
+	})
+	p.StartControllers(t)
 	guard := "webhookd crd guard annotations --crd " + m.Name
 	admin.Shell(t, guard+" | kubectl apply -f -; "+guard+" --allow-group system:serviceaccounts:default > let.yaml", webhookFolder(t))
 
@@ -44,11 +51,14 @@ func migrateCommand(t *testing.T, p *plane.Plane) {
 			}
 		}
 	}
+	scenario.Eventually(t, "the API server to know the guard", func() bool {
+		return strings.Contains(user.Shell(t, command+" --dry-run", webhookFolder(t)), "  guard  ")
+	})
 	run(" --dry-run", "50 objects\n",
-		"kept values  of v1beta1: in 50 objects\n", "lost fields  v1beta1: controlplane.test will not own .spec.hostPort, .spec.keep, .spec.timeout\n", "step 1       write each object once, so that it is stored in v1\n")
+		fmt.Sprintf(lost, 2*each), "guard        step 6 would be refused now: ", "only webhookd changes these annotations", "lost fields  v1beta1: controlplane.test will not own .spec.hostPort, .spec.keep, .spec.timeout\n", "step 1       write each object once, so that it is stored in v1\n")
 	m.MustConvert(t, w, each, func() {
 		run("", "50 of 50 objects written at v1", "no longer name v1beta1 in managedFields", "remove v1beta1 from spec.versions\n",
-			"objects that cannot be written, correct them and run this again:\n", "only webhookd changes these annotations", "or delete the policy if it prints none\n")
+			": the next step would be refused: ", "only webhookd changes these annotations", "or delete the policy if it prints none, and run this again\n")
 	})
 	if diff := cmp.Diff(map[string]int{"example.com/v1": 2 * each}, m.storedAt(t)); diff != "" {
 		t.Errorf("versions of %s in etcd after the migration (-want +got):\n%s", m.Name, diff)

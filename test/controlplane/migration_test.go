@@ -32,10 +32,12 @@ func install(t *testing.T, e *scenario.Env, w scenario.Target, crd *apiextension
 	return &migrant{Resource: e.Install(t, crd, w), fields: fields}
 }
 
-// store makes objects that are stored at v1beta1, and such that are stored at v1.
-func (m *migrant) store(t *testing.T, e *scenario.Env) {
+// store makes objects that are stored at v1beta1, calls a function, and makes such that are stored
+// at v1.
+func (m *migrant) store(t *testing.T, e *scenario.Env, between func()) {
 	t.Helper()
 	m.create(t, "old")
+	between()
 	e.UpdateCRD(t, m.Name, func(crd *apiextensionsv1.CustomResourceDefinition) { scenario.SetStorage(t, crd, "v1") })
 	m.create(t, "new")
 	if diff := cmp.Diff(map[string]int{"example.com/v1beta1": each, "example.com/v1": each}, m.storedAt(t)); diff != "" {

@@ -36,13 +36,13 @@ func plugin(t *testing.T, p *plane.Plane) {
 		t.Errorf("plugins:\n%s", got)
 	}
 	target := " --name " + r.Name + " --service " + scenario.ServiceName + " -n " + scenario.ServiceNamespace
-	if got := run(admin, "kubectl webhookd crd status"+target+" --address "+w.Addr()+" || true"); !strings.Contains(got, "verified; test reviews succeed") {
+	if got := run(admin, "kubectl webhookd crd status"+target+" --address "+w.Addr()+" || true"); !strings.Contains(got, "test reviews succeed\n") {
 		t.Errorf("status:\n%s", got)
 	}
 	if got := run(admin, "kubectl webhookd crd status --help"); !strings.Contains(got, "  kubectl webhookd crd status [FILE...]") {
 		t.Errorf("help:\n%s", got)
 	}
-	if got := run(admin, "kubectl __complete webhookd crd st"); !strings.Contains(got, "status\tShow what CRDs point at") {
+	if got := run(admin, "kubectl __complete webhookd crd st"); !strings.Contains(got, "status\tShow which conversions of a cluster are broken") {
 		t.Errorf("completion:\n%s", got)
 	}
 	if diff := cmp.Diff(withoutRights, run(outsider, "kubectl webhookd crd status || true")); diff != "" {

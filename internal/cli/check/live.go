@@ -224,7 +224,7 @@ func (s *liveSums) finding(key saying, sum *liveSum, objects int) finding.Findin
 		more = ": " + mostKept(sum.paths)
 		if sum.largest > nearLimit {
 			f.Severity = finding.Warning
-			f.Hint = "make the object smaller before it does not fit: webhookd kept " + s.crd + "/NAME -n NAMESPACE lists what it keeps"
+			f.Hint = "make the object smaller before it does not fit: kubectl get " + s.crd + " NAME -n NAMESPACE -o yaml | webhookd kept - lists what it keeps"
 		}
 	case sum.values != "":
 		more, f.Hint = ": "+sum.values, ""

@@ -109,7 +109,7 @@ func (r *Reader) Kinds(ctx context.Context, set *ruleset.Set, kinds []*converter
 		if err != nil {
 			return nil, err
 		}
-		live := Kind{Kind: kind, Version: ReadAt(crd)}
+		live := Kind{Kind: kind, Version: readAt(crd)}
 		if !kind.Has(live.Version) {
 			return nil, fmt.Errorf("%s: no converter for %s, the version of the cluster, add rules for it", kind.Name(), live.Version)
 		}
@@ -131,9 +131,9 @@ func (r *Reader) Kinds(ctx context.Context, set *ruleset.Set, kinds []*converter
 	return found, nil
 }
 
-// ReadAt returns the version that needs the fewest conversions by what converts in the cluster now:
+// readAt returns the version that needs the fewest conversions by what converts in the cluster now:
 // the one that it stores, or if that is not served, the first that is.
-func ReadAt(crd *crdwire.CRD) string {
+func readAt(crd *crdwire.CRD) string {
 	version := ""
 	for _, v := range crd.Spec.Versions {
 		if v.Served && (v.Storage || version == "") {
@@ -164,7 +164,7 @@ func (r *Reader) Each(ctx context.Context, kind *Kind, handle func(Object) (then
 	defer progress.Clear()
 	count := 0
 	for page := range pages {
-		inParallel(page.Objects, func(text json.RawMessage) func() { return handle(Object{offline.NameOf(text), text}) })
+		InParallel(page.Objects, func(text json.RawMessage) func() { return handle(Object{offline.NameOf(text), text}) })
 		count += len(page.Objects)
 		progress.Listed(count, page.Left)
 	}
@@ -174,11 +174,11 @@ func (r *Reader) Each(ctx context.Context, kind *Kind, handle func(Object) (then
 	return count, cmp.Or(err, ctx.Err())
 }
 
-// inParallel calls do for the elements of a list in parallel, and then its results in their order.
-func inParallel[T any](all []T, do func(T) (then func())) {
+// InParallel calls do for the elements of a list in parallel, and then its results in their order.
+func InParallel[T any](all []T, do func(T) (then func())) {
 	results := make([]func(), len(all))
 	var group sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
+	workers := max(runtime.GOMAXPROCS(0), 8) // those of a cluster wait most of the time
 	for w := range workers {
 		group.Go(func() {
 			for i := w; i < len(all); i += workers {

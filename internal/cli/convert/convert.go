@@ -28,8 +28,8 @@ converted.
 Numbers keep their spelling and keys keep their order; comments are lost. YAML is read as kubectl reads it, and anything
 ambiguous, such as a duplicate key, is an error. webhookd rewrite changes files where they are, and keeps comments.
 
-With --strip the output lacks the annotations and labels in which webhookd keeps values that the version cannot express.
-Strip objects that you export and apply again. Without --to, --strip changes nothing else, and works for objects of any kind.
+With --strip the output can be applied: it lacks status and the metadata that the API server sets, and the annotations and
+labels in which webhookd keeps values that the version cannot express. Without --to it works for objects of any kind.
 
 A manifest may leave out a field whose default means something else at the other version. Such fields are named.
 --defaults write writes them out, at the version of the file, before it is converted. --defaults ignore is for patches,
@@ -49,7 +49,7 @@ which leave fields to what they are applied to.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&o.output, "output", "o", "", "`format`: yaml or json (default that of the input, yaml if mixed)")
 	voice.Offer(cmd, "output", manifest.FormatYAML, manifest.FormatJSON)
-	flags.BoolVar(&o.strip, "strip", false, "remove the annotations and labels in which webhookd keeps values; works without --to")
+	flags.BoolVar(&o.strip, "strip", false, "remove kept values, status and what the API server sets in metadata; works without --to")
 	return cmd
 }
 
@@ -135,7 +135,10 @@ func (c *conversion) document(ctx context.Context, name string, text []byte) ([]
 	if c.o.Verbose {
 		note(removed)
 	}
-	return stripped, err
+	if err != nil {
+		return nil, err
+	}
+	return offline.StripServerSet(stripped)
 }
 
 // noteDiscarded names the values that are lost with the annotations that hold them.

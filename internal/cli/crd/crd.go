@@ -68,12 +68,12 @@ func checkReviewVersions(versions []string) error {
 // readCRDs returns the CRDs of files, or without files those of the API server and its client: the
 // ones with these names, or all. schemas says which CRDs of the API server need their schemas.
 func readCRDs(
-	ctx context.Context, p *voice.Program, from *connect.ClusterFlags, files, names []string, schemas func(name string) bool,
+	ctx context.Context, p *voice.Program, from *connect.ClusterFlags, files, names []string, schemas func(*crdwire.CRD) bool,
 ) (crds []*crdwire.CRD, api *cluster.Client, err error) {
 	var missing []string
 	if len(files) == 0 {
 		if api, err = from.Client(p, "give files of CRDs with --filename, or "); err == nil {
-			crds, missing, err = crdwire.ReadAllWith(ctx, api, names, schemas)
+			crds, missing, err = crdwire.ReadAll(ctx, api, names, schemas)
 		}
 	} else if crds, err = fileCRDs(ctx, p, files); err == nil && len(names) > 0 {
 		named := map[string]bool{}

@@ -2,9 +2,11 @@ package crd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/cli/connect"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/cluster/migrate"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
 
 // requestTimeout is the default of kube-apiserver's --request-timeout.
@@ -81,6 +84,7 @@ func runMigrate(ctx context.Context, p *voice.Program, o *migrateOptions, name s
 		return err
 	}
 	progress := voice.NewProgress(p.Stderr, name)
+	var report *migrate.Report
 	options := migrate.Options{
 		WritesPerSecond: o.perSecond, Settle: o.settle, Progress: progress.Listed,
 		Log: func(format string, args ...any) {
@@ -89,10 +93,11 @@ func runMigrate(ctx context.Context, p *voice.Program, o *migrateOptions, name s
 		},
 		Confirm: func(step migrate.Step, writers []string) error {
 			progress.Clear()
-			return confirm(ctx, p, o, step, writers)
+			planned := slices.ContainsFunc(report.Steps, func(s migrate.Step) bool { return s.Do == step.Do })
+			return confirm(ctx, p, o, step, writers, planned)
 		},
 	}
-	report, err := migrate.Look(ctx, api, name, o.goal, options, o.dryRun)
+	report, err = migrate.Look(ctx, api, name, o.goal, options, o.dryRun)
 	progress.Clear()
 	if report != nil {
 		writePlan(p, report)
@@ -121,17 +126,20 @@ func runMigrate(ctx context.Context, p *voice.Program, o *migrateOptions, name s
 	return nil
 }
 
-// confirm asks whether to take a step.
-func confirm(ctx context.Context, p *voice.Program, o *migrateOptions, step migrate.Step, writers []string) error {
+// confirm asks whether to take a step. --yes loses no values that were not in the plan.
+func confirm(ctx context.Context, p *voice.Program, o *migrateOptions, step migrate.Step, writers []string, planned bool) error {
 	p.Note("next: %s", step.Why)
 	p.Note("  %s", step.Warning)
 	if isSpec := step.Do == migrate.StopServing || step.Do == migrate.RemoveVersions; isSpec && len(writers) > 0 {
 		p.Note("  change it where the CRD comes from, too: it was written by %s", strings.Join(writers, ", "))
 	}
-	if o.yes {
+	stop := errors.New("stopped before this step; nothing is lost, run it again to go on")
+	switch {
+	case o.yes && step.Do == migrate.CleanLeftovers && !planned:
+		return voice.Hint(stop, "the plan did not have this step, so --yes does not take it")
+	case o.yes:
 		return nil
 	}
-	stop := errors.New("stopped before this step; nothing is lost, run it again to go on")
 	if !voice.IsTerminal(p.Stdin) {
 		return voice.Hint(stop, "--yes takes each step without a question")
 	}
@@ -154,23 +162,61 @@ func confirm(ctx context.Context, p *voice.Program, o *migrateOptions, step migr
 
 // writePlan prints what there is, and the steps.
 func writePlan(p *voice.Program, r *migrate.Report) {
-	line := statusLine(p.Stdout)
+	line := planLine(p.Stdout)
 	objects := r.State.Survey.Objects
 	fmt.Fprintf(p.Stdout, "%s (%s): %s\n", r.Name, r.Kind, voice.Count(objects, "object"))
-	versions := make([]string, len(r.State.Versions))
-	for i, v := range r.State.Versions {
-		versions[i] = withNotes(v.Name, when(!v.Served, "not served"), when(v.Storage, "storage"))
-	}
-	line("versions", "%s", strings.Join(versions, ", "))
 	line("stored in", "%s", strings.Join(r.State.Stored, ", "))
-	writeUsers(line, usersOf(r.State.Survey))
-	for _, label := range slices.Sorted(maps.Keys(r.State.Survey.Leftovers)) {
-		line("kept values", "of %s: in %s", label, voice.Count(r.State.Survey.Leftovers[label], "object"))
-	}
+	writeUsers(line, r.State.Survey)
 	for i, step := range r.Steps {
-		line(fmt.Sprintf("step %d", i+1), "%s", withNotes(step.Why, when(step.ByHand, "by hand"), when(!step.ByHand && step.Warning != "", "asks first")))
+		how := ""
+		switch {
+		case step.ByHand:
+			how = " (by hand)"
+		case step.Warning != "":
+			how = " (asks first)"
+		}
+		line(fmt.Sprintf("step %d", i+1), "%s%s", step.Why, how)
 	}
 	if len(r.Steps) == 0 {
 		line("steps", "none: nothing is left to do")
+	}
+	if r.Guard != "" {
+		line("guard", "step %d would be refused now: %s", len(r.Steps), r.Guard)
+		line("", "%s", migrate.GuardRemedy)
+	}
+}
+
+// planLine writes a line of the plan, and no control characters of the cluster to the terminal.
+func planLine(out io.Writer) func(name, format string, args ...any) {
+	return func(name, format string, args ...any) {
+		fmt.Fprintf(out, "  %-12s %s\n", name, finding.Printable(fmt.Sprintf(format, args...)))
+	}
+}
+
+// writeUsers prints the field managers that wrote at each version, at most some of each.
+func writeUsers(line func(name, format string, args ...any), survey *migrate.Survey) {
+	const most, mostLost = 10, 5
+	for _, version := range slices.Sorted(maps.Keys(survey.Managers)) {
+		uses := survey.Managers[version]
+		managers := slices.SortedFunc(maps.Keys(uses), func(a, b migrate.Manager) int {
+			return cmp.Or(strings.Compare(a.Name, b.Name), uses[b].Objects-uses[a].Objects)
+		})
+		for i, m := range managers {
+			if i == most {
+				line("managers", "%s: %d more", version, len(managers)-most)
+				break
+			}
+			how, last, use := "wrote", "", uses[m]
+			if m.Apply {
+				how = "applied"
+			}
+			if !use.Last.IsZero() {
+				last = ", last on " + use.Last.UTC().Format(time.DateOnly)
+			}
+			line("managers", "%s: %s %s %s%s", version, m.Name, how, voice.Count(use.Objects, "object"), last)
+			if len(use.Lost) > 0 {
+				line("lost fields", "%s: %s will not own %s", version, m.Name, finding.Few(slices.Sorted(maps.Keys(use.Lost)), mostLost))
+			}
+		}
 	}
 }

@@ -49,7 +49,7 @@ func runRelease(ctx context.Context, p *voice.Program, o *releaseOptions) error 
 	if err != nil {
 		return err
 	}
-	crds, missing, err := crdwire.ReadAll(ctx, api, o.names)
+	crds, missing, err := crdwire.ReadAll(ctx, api, o.names, nil)
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/crdconvert/webhookd/internal/cli/connect"
 	"github.com/crdconvert/webhookd/internal/cli/offline"
 	"github.com/crdconvert/webhookd/internal/cli/voice"
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
@@ -19,17 +17,17 @@ import (
 func New(p *voice.Program) *cobra.Command {
 	var o keptOptions
 	cmd := &cobra.Command{
-		Use:   "kept FILE|DIR|-|KIND/NAME [-n NAMESPACE] [--rules PATH --crds PATH] [--version VERSION] [--show-values] [-o text|json]",
+		Use:   "kept FILE|DIR|- [--rules PATH --crds PATH] [--show-values] [-o text|json]",
 		Short: "Print what an object keeps for other versions",
-		Long: `Print the values that objects keep in annotations: of which version, at which places, how many of the 262144 bytes that
-all annotations of an object may have, and whether clients can still read the version. The objects are those of a file, of a
-folder, of stdin, or KIND/NAME in a cluster, where KIND is what kubectl accepts. With --rules it also finds kept values that
-do not return, since an edit at another version replaced them. Values are printed only with --show-values.`,
+		Long: `Print the values that objects keep in annotations: of which version, at which places, and how many of the 262144 bytes that
+all annotations of an object may have. With --rules it also finds kept values that do not return, since an edit at another
+version replaced them. Values are printed only with --show-values. webhookd migrate --dry-run counts those of a kind, and says
+who still writes which version.`,
 		Example: `  kubectl get crontabs -A -o yaml | webhookd kept -
-  webhookd kept crontabs.example.com/nightly -n shop --rules rules.yaml`,
+  kubectl get crontabs nightly -n shop -o yaml | webhookd kept - --rules rules.yaml --crds crd.yaml`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return voice.Usage(errors.New("give one object, or a file or folder with all"), "")
+				return voice.Usage(errors.New("give a file or folder of objects, or - for stdin"), "")
 			}
 			return nil
 		},
@@ -43,20 +41,16 @@ do not return, since an edit at another version replaced them. Values are printe
 	}
 	flags := cmd.Flags()
 	o.ruled.Add(flags)
-	flags.StringVar(&o.version, "version", "", "only the kept values of this `version` (default all)")
 	voice.AddOutput(cmd, &o.output, "text", "json")
 	flags.BoolVar(&o.showValues, "show-values", false, "print the kept values, and not only their places and sizes")
-	o.cluster.AddConfig(flags)
-	flags.StringVarP(&o.cluster.Namespace, "namespace", "n", "", "`namespace` of an object in a cluster (default that of the context)")
 	return cmd
 }
 
 // keptOptions are the flags of kept.
 type keptOptions struct {
-	ruled                   offline.Flags
-	object, version, output string
-	showValues              bool
-	cluster                 connect.ClusterFlags
+	ruled          offline.Flags
+	object, output string
+	showValues     bool
 }
 
 // A keptObject is what an object keeps for versions other than its own.
@@ -68,7 +62,6 @@ type keptObject struct {
 	AnnotationBytes int              `json:"annotationBytes"`
 	Limit           int              `json:"limit"`
 	Kept            []keptAnnotation `json:"kept"`
-	Versions        []keptVersion    `json:"versions"`
 
 	others int // annotations with webhookd's prefix that this build cannot read
 }
@@ -86,37 +79,22 @@ type keptAnnotation struct {
 	Values   []string `json:"values,omitempty"`
 }
 
-// A keptVersion says how long values of a version have to be kept.
-type keptVersion struct {
-	Version string `json:"version"`
-	// Droppable says that no client can read the version. It is nil if the CRD is not known.
-	Droppable *bool `json:"droppable,omitempty"`
-	// LastWrite is the last write at the version that managedFields has, and Manager whose it was.
-	LastWrite *metav1.Time `json:"lastWrite,omitempty"`
-	Manager   string       `json:"manager,omitempty"`
-	Says      string       `json:"says"`
-}
-
 // run says what the objects of a file, of stdin or of a cluster keep.
 func run(ctx context.Context, p *voice.Program, o *keptOptions) error {
 	r := &reader{p: p, o: o}
-	texts, err := r.objects(ctx)
-	if err != nil {
-		return err
-	}
-	if err := r.load(ctx); err != nil {
+	files, err := offline.Objects(p, []string{o.object})
+	if err := errors.Join(err, r.load(ctx)); err != nil {
 		return err
 	}
 	all := []*keptObject{}
-	for _, text := range texts {
-		found, err := r.examine(ctx, text)
-		if err != nil {
-			return err
+	for _, file := range files {
+		for _, text := range file.Documents {
+			found, err := r.examine(ctx, text)
+			if err != nil {
+				return err
+			}
+			all = append(all, found...)
 		}
-		all = append(all, found...)
-	}
-	if err := r.checkVersion(all); err != nil {
-		return err
 	}
 	if o.output == "json" {
 		return p.PrintJSON(map[string]any{"objects": all})
@@ -158,12 +136,9 @@ func (x *keptObject) text() string {
 			rows = append(rows, []string{"  ", "", "  " + value})
 		}
 	}
-	says := make([]string, 0, len(x.Versions)+1)
-	for _, v := range x.Versions {
-		says = append(says, "  "+v.Says+"\n")
-	}
+	text := head + voice.Table(rows)
 	if x.others > 0 {
-		says = append(says, "  "+voice.Count(x.others, "annotation")+" in a format that this build does not know, which conversions pass on\n")
+		text += "  " + voice.Count(x.others, "annotation") + " in a format that this build does not know, which conversions pass on\n"
 	}
-	return head + voice.Table(rows) + strings.Join(says, "")
+	return text
 }

@@ -27,7 +27,7 @@ const Stdin = "-"
 
 // Objects reads files and folders of objects in order, and reports every file that cannot be read.
 func Objects(p *voice.Program, names []string) ([]manifest.File, error) {
-	from := ruleset.Origin{What: "objects", Remedy: "give their file or folder with --filename"}
+	from := ruleset.Origin{What: "objects", Remedy: "give their file or folder"}
 	var all []manifest.File
 	var problems []error
 	add := func(name string, text []byte, err error) {

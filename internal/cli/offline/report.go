@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -199,26 +200,46 @@ func places(value any, path []syntax.Segment) int {
 // Strip removes the annotations and labels in which webhookd keeps values from an object, or from
 // each item of a List or of the list of any kind. It also returns what it has removed, in words.
 func Strip(text []byte) (stripped []byte, removed []string, err error) {
+	stripped, err = edit(text, func(at string, object *jsondoc.Node) error {
+		return stripObject(object, func(key string) { removed = append(removed, at+"removed "+key) })
+	})
+	return stripped, removed, err
+}
+
+// StripServerSet removes status and the metadata that the API server sets, with which an object
+// cannot be applied or created again.
+func StripServerSet(text []byte) ([]byte, error) {
+	return edit(text, func(_ string, object *jsondoc.Node) error {
+		metadata, err := object.Member("metadata")
+		for _, name := range []string{
+			"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid",
+		} {
+			err = cmp.Or(err, metadata.RemoveMember(name))
+		}
+		return cmp.Or(err, object.RemoveMember("status"))
+	})
+}
+
+// edit changes an object, or a List or the list of any kind and each of its items. The function
+// also gets where the object is.
+func edit(text []byte, change func(at string, object *jsondoc.Node) error) ([]byte, error) {
 	object, gvk, err := manifest.ParseObject(text)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	strip := func(at string, node *jsondoc.Node) error {
-		return stripObject(node, func(key string) { removed = append(removed, at+"removed "+key) })
-	}
-	if err := strip("", object.Node); err != nil || !strings.HasSuffix(gvk.Kind, "List") {
-		return object.Text(), removed, err
+	if err := change("", object.Node); err != nil || !strings.HasSuffix(gvk.Kind, "List") {
+		return object.Text(), err
 	}
 	items, err := object.Get("items")
 	if err != nil || items.Kind() != jsondoc.Array {
-		return object.Text(), removed, err
+		return object.Text(), err
 	}
 	var problems []error
 	err = items.Each(func(_ string, item *jsondoc.Node) bool {
-		problems = append(problems, strip(fmt.Sprintf("items[%d]: ", len(problems)), item))
+		problems = append(problems, change(fmt.Sprintf("items[%d]: ", len(problems)), item))
 		return true
 	})
-	return object.Text(), removed, errors.Join(append(problems, err)...)
+	return object.Text(), errors.Join(append(problems, err)...)
 }
 
 // stripObject strips the metadata of an object, and removes annotations and labels that become

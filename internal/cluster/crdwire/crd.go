@@ -28,7 +28,7 @@ func Read(ctx context.Context, api *cluster.Client, name string) (*CRD, error) {
 	return read(ctx, api, name, nil)
 }
 
-func read(ctx context.Context, api *cluster.Client, name string, schemas func(name string) bool) (*CRD, error) {
+func read(ctx context.Context, api *cluster.Client, name string, schemas func(*CRD) bool) (*CRD, error) {
 	var text json.RawMessage
 	if err := api.Get(ctx, Path(name), &text); err != nil {
 		return nil, err
@@ -36,15 +36,11 @@ func read(ctx context.Context, api *cluster.Client, name string, schemas func(na
 	return parseNeeded(text, schemas)
 }
 
-// ReadAll reads the CRDs with these names, or all if there are no names, without their schemas. It
-// returns the names that do not exist as missing.
-func ReadAll(ctx context.Context, api *cluster.Client, names []string) (crds []*CRD, missing []string, err error) {
-	return ReadAllWith(ctx, api, names, nil)
-}
-
-// ReadAllWith is ReadAll with the schemas of the CRDs for whose names schemas returns true.
-func ReadAllWith(
-	ctx context.Context, api *cluster.Client, names []string, schemas func(name string) bool,
+// ReadAll reads the CRDs with these names, or all if there are no names, with the schemas of those
+// for which schemas, which may be nil, returns true. It returns the names that do not exist as
+// missing.
+func ReadAll(
+	ctx context.Context, api *cluster.Client, names []string, schemas func(*CRD) bool,
 ) (crds []*CRD, missing []string, err error) {
 	for _, name := range names {
 		crd, err := read(ctx, api, name, schemas)

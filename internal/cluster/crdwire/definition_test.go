@@ -2,12 +2,12 @@ package crdwire_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/cluster/crdwire"
 	"github.com/crdconvert/webhookd/test/helpers/clustertest"
@@ -136,21 +136,23 @@ func TestWireRefusesACRDOfAnXRD(t *testing.T) {
 // The status of an XRD is that of the CRDs that Crossplane makes.
 func TestStatusOfAnXRD(t *testing.T) {
 	t.Parallel()
-	crds, err := crdwire.Parse([]byte(xrdJSON("")))
-	if err != nil || len(crds) != 2 {
-		t.Fatalf("%v, %v", crds, err)
-	}
-	definition, err := crdwire.Parse([]byte(xrdJSON(`,"conversion":` + pointingHere(tlstest.NewCA(t, "a")))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := crdwire.StatusOptions{Now: time.Now(), Versions: func(schema.GroupKind) []string { return nil }}
-	if s := crdwire.Inspect(t.Context(), crds[1], o); s.Name != things || s.XRD != xthings || s.Kind != "Thing.example.com" || len(s.Findings) > 0 {
-		t.Errorf("%+v", s)
-	}
-	o.Definition = func(*crdwire.CRD) (*crdwire.CRD, error) { return definition[0], nil }
-	want := []string{"Crossplane will replace spec.conversion by that of the XRD xthings.example.com: Service ns/webhookd"}
-	if diff := cmp.Diff(want, crdwire.Inspect(t.Context(), crds[0], o).Findings); diff != "" {
-		t.Error(diff)
+	conversion := `,"conversion":` + pointingHere(tlstest.NewCA(t, "a"))
+	for want, tt := range map[string]struct{ crds, definition string }{
+		"XRD: Crossplane will replace spec.conversion by that of the XRD xthings.example.com: Service ns/webhookd":                           {"", conversion},
+		"XRD: Crossplane will remove spec.conversion, which the XRD xthings.example.com does not have: set it there, see webhookd crd apply": {conversion, ""},
+		"": {"", ""},
+	} {
+		crds, err := crdwire.Parse([]byte(xrdJSON(tt.crds)))
+		if err != nil || len(crds) != 2 {
+			t.Fatalf("%v, %v", crds, err)
+		}
+		s := clustertest.New()
+		s.Put(t, xthingsPath, "kubectl", xrdJSON(tt.definition))
+		for _, crd := range crds {
+			status := crdwire.Inspect(t.Context(), crd, &crdwire.StatusOptions{API: s.Client(t), Now: time.Now(), Copy: noCopy, Versions: noVersions})
+			if got := said(&status, crdwire.Wrong); want != "" && !slices.Contains(got, want) || want == "" && len(got) > 0 {
+				t.Errorf("%s does not say %q: %q", status.Name, want, got)
+			}
+		}
 	}
 }

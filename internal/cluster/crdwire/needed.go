@@ -45,14 +45,14 @@ func (n *needed) crd() *CRD {
 	return crd
 }
 
-// parseNeeded reads the needed part of a CRD, and its schemas if schemas returns true for its name.
-func parseNeeded(text []byte, schemas func(name string) bool) (*CRD, error) {
+// parseNeeded reads the needed part of a CRD, and its schemas if schemas returns true for it.
+func parseNeeded(text []byte, schemas func(*CRD) bool) (*CRD, error) {
 	var n needed
 	if err := json.Unmarshal(text, &n); err != nil {
 		return nil, fmt.Errorf("%s that cannot be read: %w", crdKind, err)
 	}
 	crd := n.crd()
-	if schemas == nil || !schemas(crd.Name) {
+	if schemas == nil || !schemas(crd) {
 		return crd, nil
 	}
 	var whole CRD

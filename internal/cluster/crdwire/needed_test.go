@@ -25,7 +25,7 @@ func TestSchemasAreNotRead(t *testing.T) {
 	if read["one"], err = crdwire.Read(t.Context(), s.Client(t), things); err != nil {
 		t.Fatal(err)
 	}
-	all, _, err := crdwire.ReadAll(t.Context(), s.Client(t), nil)
+	all, _, err := crdwire.ReadAll(t.Context(), s.Client(t), nil, nil)
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
@@ -66,7 +66,7 @@ func TestOnlyRequestedSchemasAreRead(t *testing.T) {
 		s.Put(t, crdwire.Path(name), "kubectl", strings.Replace(text, things, name, 1))
 	}
 	for _, names := range [][]string{nil, {things, "a.example.com"}} {
-		crds, missing, err := crdwire.ReadAllWith(t.Context(), s.Client(t), names, func(name string) bool { return name == things })
+		crds, missing, err := crdwire.ReadAll(t.Context(), s.Client(t), names, func(crd *crdwire.CRD) bool { return crd.Name == things })
 		if err != nil || len(crds) != 2 || missing != nil {
 			t.Fatal(crds, missing, err)
 		}
@@ -93,7 +93,7 @@ func TestAllCRDsAreReadOnce(t *testing.T) {
 	for _, name := range names {
 		s.Put(t, crdwire.Path(name), "kubectl", strings.Replace(crdJSON(none), things, name, 1))
 	}
-	crds, _, err := crdwire.ReadAll(t.Context(), s.Client(t), nil)
+	crds, _, err := crdwire.ReadAll(t.Context(), s.Client(t), nil, nil)
 	got := make([]string, 0, len(crds))
 	for _, crd := range crds {
 		got = append(got, crd.Name)

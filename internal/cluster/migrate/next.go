@@ -103,8 +103,12 @@ func (s *State) removeStep(g *Goal, going []string) Step {
 		}
 	}
 	if left := s.Survey.leftovers(s, g); len(left) > 0 {
+		lost := make([]string, len(left))
+		for i, label := range left {
+			lost[i] = label + ": " + s.Survey.Leftovers[label].list()
+		}
 		return Step{
-			Do: CleanLeftovers, Versions: left, Why: "remove annotations in which webhookd keeps values of " + list(left),
+			Do: CleanLeftovers, Versions: left, Why: "remove the kept values of " + strings.Join(lost, "; of "),
 			Warning: "these values are then lost; webhookd kept shows them",
 		}
 	}

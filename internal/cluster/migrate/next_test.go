@@ -17,8 +17,8 @@ func states(each func(s State, g Goal)) {
 		{},
 		{Managers: map[string]map[Manager]*Use{"v1beta1": {}}},
 		{Managers: map[string]map[Manager]*Use{"v1alpha1": {}, "v1": {}}},
-		{Leftovers: map[string]int{"v1beta1": 1, "v1": 1}},
-		{Leftovers: map[string]int{"v2": 1}},
+		{Leftovers: map[string]*Leftover{"v1beta1": {}, "v1": {}}},
+		{Leftovers: map[string]*Leftover{"v2": {}}},
 	}
 	for bits := range 1 << 8 {
 		is := func(bit int) bool { return bits>>bit&1 == 1 }
@@ -101,7 +101,7 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	s := State{
 		Versions: []Version{{"v1beta1", true, true}, {"v1", true, false}}, Stored: []string{"v1beta1"},
-		Survey: &Survey{Managers: map[string]map[Manager]*Use{"v1beta1": {}}, Leftovers: map[string]int{"v1beta1": 2}},
+		Survey: &Survey{Managers: map[string]map[Manager]*Use{"v1beta1": {}}, Leftovers: map[string]*Leftover{"v1beta1": {Values: map[string]int{".spec.x": 2}}}},
 	}
 	steps := func(s State, g Goal) (all []string) {
 		for _, step := range Plan(s, &g) {
@@ -116,7 +116,7 @@ func TestPlan(t *testing.T) {
 		"stop serving v1beta1: set served to false in spec.versions",
 		"put entries of v1beta1 in metadata.managedFields under v1",
 		"remove v1beta1 from spec.versions",
-		"remove annotations in which webhookd keeps values of v1beta1",
+		"remove the kept values of v1beta1: 2 of .spec.x",
 	}
 	if diff := cmp.Diff(want, steps(s, Goal{To: "v1", Remove: []string{"v1beta1"}})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

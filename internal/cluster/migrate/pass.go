@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
+	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
 const (
@@ -32,15 +33,15 @@ type pass struct {
 	api     *cluster.Client
 	crd     *crd
 	limiter *rate.Limiter
-	// tryAt, if set, is the version at which the writes are tried without effect.
-	tryAt string
+	// at, if set, is the version to read at. tryAt, if set, is the version at which the writes are
+	// tried without effect.
+	at, tryAt string
 	// patch returns the patch that an object needs; nil if none. It is called again with the
 	// answer, which must need none, unless always says that every object is written.
 	patch  func(*object) (map[string]any, error)
 	always bool
 	report func(done int, left int64)
-	hint   string // what else to do if objects cannot be written
-	// lost returns the fields of an entry of managedFields that a survey has as lost.
+	// lost, if set, returns the fields of an entry of managedFields that a survey has as lost.
 	lost func(version string, e *metav1.ManagedFieldsEntry) []string
 
 	mu      sync.Mutex
@@ -52,9 +53,9 @@ type pass struct {
 
 // run goes over the objects. What outcome then says counts.
 func (p *pass) run(ctx context.Context) error {
-	p.survey = newSurvey()
+	p.survey, p.written, p.refused, p.more = newSurvey(), 0, nil, 0
 	checked, done := time.Now(), 0
-	err := p.api.List(ctx, p.crd.path(p.crd.readAt(), ""), func(page cluster.Page) error {
+	err := p.api.List(ctx, p.crd.path(cmp.Or(p.at, p.crd.readAt()), ""), func(page cluster.Page) error {
 		var group sync.WaitGroup
 		problems := make([]error, writers)
 		for w := range writers {
@@ -133,7 +134,7 @@ func (p *pass) write(ctx context.Context, o *object) (*object, error) {
 		}
 		after, err := p.send(ctx, path, patch)
 		switch {
-		case err == nil && p.always, err == nil && p.tryAt != "":
+		case err == nil && p.always:
 			p.count()
 			return after, nil
 		case err == nil:
@@ -191,9 +192,6 @@ func (p *pass) outcome() error {
 	if p.more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more objects", p.more))
 	}
-	if p.hint != "" {
-		lines = append(lines, p.hint)
-	}
 	return fmt.Errorf("objects that cannot be written, correct them and run this again:\n%s", strings.Join(lines, "\n"))
 }
 
@@ -203,8 +201,6 @@ func rewrite(*object) (map[string]any, error) { return map[string]any{}, nil }
 
 // look needs no patch.
 func look(*object) (map[string]any, error) { return nil, nil }
-
-func nothingLost(string, *metav1.ManagedFieldsEntry) []string { return nil }
 
 // cleanManagers takes versions out of managedFields.
 func (r *run) cleanManagers(o *object) (map[string]any, error) {
@@ -218,24 +214,26 @@ func (r *run) cleanManagers(o *object) (map[string]any, error) {
 	return o.patch(map[string]any{"managedFields": fields, "resourceVersion": o.Metadata.ResourceVersion}), nil
 }
 
-// cleanLeftovers removes annotations and labels of versions that are gone.
-func (r *run) cleanLeftovers(o *object) (map[string]any, error) {
-	metadata := map[string]any{}
-	for member, entries := range map[string]map[string]string{"annotations": o.Metadata.Annotations, "labels": o.Metadata.Labels} {
-		removed := map[string]any{}
-		for name := range entries {
-			if r.isLeftover(name) {
-				removed[name] = nil
+// cleanLeftovers removes annotations and labels of versions.
+func cleanLeftovers(versions []string) func(*object) (map[string]any, error) {
+	return func(o *object) (map[string]any, error) {
+		metadata := map[string]any{}
+		for member, entries := range map[string]map[string]string{"annotations": o.Metadata.Annotations, "labels": o.Metadata.Labels} {
+			removed := map[string]any{}
+			for name := range entries {
+				if label, own := annotation.VersionOf(name); own && slices.Contains(versions, label) {
+					removed[name] = nil
+				}
+			}
+			if len(removed) > 0 {
+				metadata[member] = removed
 			}
 		}
-		if len(removed) > 0 {
-			metadata[member] = removed
+		if len(metadata) == 0 {
+			return nil, nil
 		}
+		return o.patch(metadata), nil
 	}
-	if len(metadata) == 0 {
-		return nil, nil
-	}
-	return o.patch(metadata), nil
 }
 
 // patch changes metadata of the object that was read, and not of another one with its name.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -13,8 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/cluster"
-	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
+
+// GuardRemedy says how to remove kept values that a policy protects.
+const GuardRemedy = "if a policy of webhookd crd guard annotations refuses it, let a group of yours pass with --allow-group " +
+	"(keptValues.allowGroup of the chart), or delete the policy"
 
 // patience is how long an API server may be away.
 const patience = 5 * time.Minute
@@ -39,6 +43,8 @@ type Report struct {
 	Name, Kind string
 	State      State
 	Steps      []Step
+	// Guard is why the API server would refuse the last step now; empty if it would not.
+	Guard string
 }
 
 // A run is one process.
@@ -79,17 +85,18 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 		return nil, fmt.Errorf("%s: %s", name, why)
 	}
 	p := r.newPass(look)
+	if p.at = r.crd.readAt(); r.state.isServed(r.goal.To) {
+		p.at = r.goal.To // which shows what is kept of the other versions
+	}
+	at := p.at
 	if try {
-		p = r.newPass(func(o *object) (map[string]any, error) {
+		p.tryAt, p.always = at, true
+		p.patch = func(o *object) (map[string]any, error) {
 			patch, err := r.cleanManagers(o)
 			if patch == nil {
 				return rewrite(o)
 			}
 			return patch, err
-		})
-		p.tryAt = r.crd.readAt()
-		if r.state.isServed(r.goal.To) {
-			p.tryAt = r.goal.To
 		}
 	}
 	schema, err := r.crd.schema(r.goal.To)
@@ -102,12 +109,38 @@ func Look(ctx context.Context, api *cluster.Client, name string, g Goal, o Optio
 		}
 		return lost(schema, e)
 	}
-	if err := p.run(ctx); err != nil {
+	if err = p.run(ctx); err != nil && try && p.at != r.crd.readAt() {
+		// One object that cannot be converted fails the whole list. Its write names it.
+		p.at = ""
+		err = p.run(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.state.Survey = p.survey
 	report.State, report.Steps = *r.state, Plan(*r.state, &r.goal)
+	for _, step := range report.Steps {
+		if err := r.guard(ctx, step, at); err != nil {
+			report.Guard, _, _ = strings.Cut(err.Error(), "\n")
+		}
+	}
 	return report, p.outcome()
+}
+
+// guard returns the error with which the API server would refuse to remove annotations of a step,
+// such as that of a policy: it is asked once for each version, without effect.
+func (r *run) guard(ctx context.Context, step Step, at string) error {
+	if step.Do != CleanLeftovers {
+		return nil
+	}
+	for _, version := range step.Versions {
+		p := r.newPass(cleanLeftovers([]string{version}))
+		p.tryAt = at
+		if _, err := p.write(ctx, r.state.Survey.Leftovers[version].object); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Run takes one step after the other until there is none. It may be killed at any time, and several
@@ -127,6 +160,9 @@ func Run(ctx context.Context, api *cluster.Client, name string, g Goal, o Option
 		case step.ByHand:
 			return fmt.Errorf("%s: Crossplane makes this CRD of an XRD, take the next step there and run this again: %s", name, step.Why)
 		case step.Warning != "":
+			if err := r.guard(ctx, step, r.crd.readAt()); err != nil {
+				return fmt.Errorf("%s: the next step would be refused: %w\n%s, and run this again", name, err, GuardRemedy)
+			}
 			if err := r.Confirm(step, r.crd.writers()); err != nil {
 				return err
 			}
@@ -193,9 +229,7 @@ func (r *run) do(ctx context.Context, step Step) error {
 	case CleanManagers:
 		return r.over(ctx, r.newPass(r.cleanManagers), "no longer name %s in managedFields", list(step.Versions))
 	case CleanLeftovers:
-		p := r.newPass(r.cleanLeftovers)
-		p.hint = "if a policy of webhookd crd guard annotations protects them: let a group of yours pass with --allow-group, or delete the policy"
-		return r.over(ctx, p, "no longer have annotations of %s", list(step.Versions))
+		return r.over(ctx, r.newPass(cleanLeftovers(step.Versions)), "no longer have annotations of %s", list(step.Versions))
 	case ListObjects, Stop, Done:
 	}
 	return r.over(ctx, r.newPass(look), "")
@@ -217,7 +251,7 @@ func (r *run) over(ctx context.Context, p *pass, what string, args ...any) error
 }
 
 func (r *run) newPass(patch func(*object) (map[string]any, error)) *pass {
-	return &pass{api: r.api, crd: r.crd, limiter: r.limiter, patch: patch, lost: nothingLost, report: r.Progress}
+	return &pass{api: r.api, crd: r.crd, limiter: r.limiter, patch: patch, report: r.Progress}
 }
 
 // setVersions changes spec.versions. If another client has put it back before, it stops.
@@ -240,10 +274,4 @@ func (r *run) setVersions(ctx context.Context, step Step) error {
 		r.Log("%s", step.Why)
 	}
 	return err
-}
-
-// isLeftover reports whether an annotation or label is one of a version that is gone.
-func (r *run) isLeftover(name string) bool {
-	label, own := annotation.VersionOf(name)
-	return own && r.state.leftover(&r.goal, label)
 }

@@ -526,6 +526,26 @@ func TestLookChangesNothing(t *testing.T) {
 	}
 }
 
+// The plan reads objects at the version to go to, which shows what is kept of the others. If one of
+// them cannot be converted, the list fails, and the writes name it.
+func TestLookNamesWhatCannotBeConverted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.on(func(_ int64, verb, at string) *apierrors.StatusError {
+		if verb == "list" && strings.HasPrefix(at, "/apis/example.com/v1/") || at == path(3) {
+			return apierrors.NewBadRequest("conversion webhook for example.com/v1beta1, Kind=CronTab failed: no")
+		}
+		return nil
+	})
+	got, err := migrate.Look(t.Context(), w.Client(t), name, goal, options(t), true)
+	if err == nil || !strings.Contains(err.Error(), "\na/c3: ") || strings.Count(err.Error(), "\n") != 1 || got.State.Survey.Objects != objects {
+		t.Errorf("%v, %+v", err, got)
+	}
+	if _, err := migrate.Look(t.Context(), w.Client(t), name, goal, options(t), false); err == nil || !strings.Contains(err.Error(), "correct the object at the version that it is stored in") {
+		t.Errorf("without trying: %v", err)
+	}
+}
+
 // An API server that does not know the storage version yet is waited for, and no object is written
 // before.
 func TestAnAPIServerLags(t *testing.T) {

@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,13 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/time/rate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/crdconvert/webhookd/internal/cluster"
 	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
+	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 )
 
 // A Survey says what the metadata of objects names of versions.
@@ -24,9 +22,28 @@ type Survey struct {
 	Objects int
 	// Managers are the entries of metadata.managedFields, by version.
 	Managers map[string]map[Manager]*Use
-	// Leftovers counts the objects with annotations or labels of webhookd, by the label of the
-	// version in them.
-	Leftovers map[string]int
+	// Leftovers are the values in annotations and labels of webhookd, by the label of the version
+	// in them.
+	Leftovers map[string]*Leftover
+}
+
+// A Leftover counts the values that are kept of a version.
+type Leftover struct {
+	Values map[string]int // by field
+	object *object        // one that has some
+}
+
+// list counts the values by field, and shows none.
+func (l *Leftover) list() string {
+	const most = 20
+	if len(l.Values) == 0 {
+		return "no values"
+	}
+	var fields []string
+	for _, field := range slices.Sorted(maps.Keys(l.Values)) {
+		fields = append(fields, fmt.Sprintf("%d of %s", l.Values[field], field))
+	}
+	return finding.Few(fields, most)
 }
 
 // A Manager is a client that writes objects.
@@ -45,7 +62,7 @@ type Use struct {
 }
 
 func newSurvey() *Survey {
-	return &Survey{Managers: map[string]map[Manager]*Use{}, Leftovers: map[string]int{}}
+	return &Survey{Managers: map[string]map[Manager]*Use{}, Leftovers: map[string]*Leftover{}}
 }
 
 // strays are the versions in managedFields that have to go.
@@ -56,17 +73,6 @@ func (y *Survey) strays(s *State, g *Goal) []string {
 // leftovers are the versions of annotations that are of no use.
 func (y *Survey) leftovers(s *State, g *Goal) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(y.Leftovers)), func(v string) bool { return !s.leftover(g, v) })
-}
-
-// ReadSurvey lists the objects of a CRD.
-func ReadSurvey(ctx context.Context, api *cluster.Client, name string, progress func(done int, left int64)) (*Survey, error) {
-	c, err := readCRD(ctx, api, name)
-	if err != nil {
-		return nil, err
-	}
-	p := &pass{api: api, crd: c, limiter: rate.NewLimiter(rate.Inf, 1), patch: look, lost: nothingLost, report: progress}
-	err = p.run(ctx)
-	return p.survey, err
 }
 
 // An object is the metadata of one.
@@ -94,7 +100,8 @@ func (o *object) name() string {
 	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
 }
 
-// add counts an object of a group. The function returns the fields of an entry that get lost.
+// add counts an object of a group. The function, which may be nil, returns the fields of an entry
+// that get lost.
 func (y *Survey) add(group string, o *object, lost func(version string, e *metav1.ManagedFieldsEntry) []string) {
 	y.Objects++
 	seen := map[string]map[Manager]bool{}
@@ -123,20 +130,39 @@ func (y *Survey) add(group string, o *object, lost func(version string, e *metav
 		if e.Time != nil && e.Time.After(use.Last) {
 			use.Last = e.Time.Time
 		}
+		if lost == nil {
+			continue
+		}
 		for _, path := range lost(version, e) {
 			use.Lost[path] = true
 		}
 	}
-	labels := map[string]bool{}
-	for _, names := range []map[string]string{o.Metadata.Annotations, o.Metadata.Labels} {
-		for name := range names {
+	for _, entries := range []map[string]string{o.Metadata.Annotations, o.Metadata.Labels} {
+		for name, text := range entries {
 			if label, own := annotation.VersionOf(name); own {
-				labels[label] = true
+				y.leftover(label, o).add(name, text)
 			}
 		}
 	}
-	for label := range labels {
-		y.Leftovers[label]++
+}
+
+func (y *Survey) leftover(label string, o *object) *Leftover {
+	if y.Leftovers[label] == nil {
+		y.Leftovers[label] = &Leftover{map[string]int{}, o}
+	}
+	return y.Leftovers[label]
+}
+
+// add counts the values of an annotation. One that this build cannot read counts by its name.
+func (l *Leftover) add(name, text string) {
+	kept := annotation.Describe(name, text).Values
+	for _, value := range kept {
+		if value.Path != ".kind" { // which says what rules there were, and is no value
+			l.Values[value.Path]++
+		}
+	}
+	if len(kept) == 0 {
+		l.Values[name]++
 	}
 }
 
