@@ -139,12 +139,12 @@ func TestMigrateUnderAGuard(t *testing.T) {
 			command := strings.Fields("migrate engines.example.com --to v1 --remove v1beta1 --settle 0s --yes")
 			got := c.run(t, append(command, "--dry-run")...)
 			if got.Code != 0 || !strings.Contains(got.Stdout, "  guard        step 7 would be refused now: ") || !strings.Contains(got.Stdout, tt.want) ||
-				!strings.HasSuffix(got.Stdout, "or delete the policy if it prints none\n") {
+				!strings.HasSuffix(got.Stdout, "or delete the policy\n") {
 				t.Errorf("plan: %+v", got)
 			}
 			got = c.run(t, command...)
 			if got.Code != 1 || !strings.Contains(got.Stderr, "webhookd: engines.example.com: the next step would be refused: ") ||
-				!strings.HasSuffix(got.Stderr, "or delete the policy if it prints none, and run this again\n") || strings.Contains(got.Stderr, "next: remove the kept") {
+				!strings.HasSuffix(got.Stderr, "or delete the policy, and run this again\n") || strings.Contains(got.Stderr, "next: remove the kept") {
 				t.Errorf("run: %+v", got)
 			}
 			c.Admit = nil

@@ -108,7 +108,7 @@ func (c cursor) goesThrough() bool { return c.place != nil && c.place.Of != nil 
 // aroundParts returns the depth of the nearest place around the parts of the place that the other
 // version shows something of.
 func (c cursor) aroundParts(depth int, shown *jsondoc.Node) int {
-	if c.there != nil || shown != nil && !c.opaque && (c.computed || c.place != nil && c.place.Computed) {
+	if c.there != nil || shown != nil && !c.opaque && (c.computed || c.place != nil && (c.place.Computed || c.place.Decided && !c.tracked)) {
 		return depth - 1
 	}
 	return c.around

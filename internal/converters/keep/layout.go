@@ -50,6 +50,9 @@ type Place struct {
 	// Conditional says that a condition or an expression decides whether the value is there. So if
 	// the counterpart once gave nothing, the rules need not have changed since.
 	Conditional bool
+	// Decided says of an object or list that it goes if rules give nothing in it: a condition or an
+	// expression decides that, or what has its place in the other version.
+	Decided bool
 	// Computed says that an expression makes the value, and so everything in it.
 	Computed bool
 	// Unit has the places that belong together with this one. Their paths start at the next Scope

@@ -35,7 +35,14 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 	level := two("{spec: {policy: {level: integer}}}", "{spec: {policy: {level: 'integer = 3', tier: string}}}", "")
 	filled := two("{spec: {s: string}}", `{spec: {h: 'string = "a"', k: string, label: string}}`,
 		"- {spoke: .spec.s, hub: .spec.h}\n- {spoke: .metadata.labels.label, hub: .spec.label}")
+	half := two("{spec: {s: integer, both: string}}", "{spec: {h: string, both: string, k: string, label: string}}", `
+- {spoke: .spec.s, hub: .spec.h, toHub: 'string(self) + "%"', toSpoke: 'int(self.replace("%", ""))'}
+- {spoke: .metadata.labels.label, hub: .spec.label}`)
 	rows{
+		"an object that was removed, but for a label": {world: half, steps: []step{
+			create("v1", `{spec: {k: x, both: b, label: a}}`), edit("v1beta1", `{spec: null}`),
+			shows("v1beta1", `{metadata: {labels: {label: a}}}`), shows("v1", `{spec: {label: a}}`),
+		}},
 		"a default of the other version is absent though its object comes": {world: filled, steps: []step{
 			storedAt("v1beta1"), create("v1beta1", `{metadata: {labels: {label: x}}}`), edit("v1", `{spec: {k: x}}`),
 			shows("v1beta1", `{metadata: {labels: {label: x}}, spec: {}}`), shows("v1", `{spec: {h: a, k: x, label: x}}`),
