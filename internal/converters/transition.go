@@ -9,9 +9,9 @@ import (
 )
 
 // A Transition says that some replicas may have other rules for a kind. What those of the kind give
-// has a mark (annotation.Mark). When a client writes such an object, it is converted by the same rules as
-// when it was read, and so is stored as it was. An object without a mark was read through a replica
-// that knows only earlier rules.
+// has a mark (annotation.Mark). When a client writes such an object, it is converted by the same
+// rules as when it was read, and so is stored as it was. An object without a mark was read through
+// a replica that knows only earlier rules.
 type Transition struct {
 	// Before are the kind with the rules that are all that some replicas know, the oldest first.
 	Before []*Kind

@@ -481,7 +481,8 @@ func (r *restoring) keysOf(p place, elems []any) ([]string, bool) {
 	return keys, true
 }
 
-// align matches elements without keys: equal ones, and between those in order ones that are alike, where none has gone.
+// align matches elements without keys: equal ones, and between those in order ones that are alike,
+// where none has gone.
 func align(was, is []any, nowOf []int) {
 	anchors := common(was, is)
 	taken := make([]bool, len(is))

@@ -9,7 +9,8 @@
 // the reverse conversion of y: what clients of A see until someone edits y. A conversion is one
 // pass:
 //
-//   - [annotation.Take] removes the annotations of both versions from x, and returns the entries of B.
+//   - [annotation.Take] removes the annotations of both versions from x, and returns the entries
+//     of B.
 //   - The caller converts x to y, and notes in a [Trace] where elements of lists come from.
 //   - [Restore] puts the entries back into y whose inputs x still shows.
 //   - The caller fills in the defaults of B ([crdschema.Node.Fill]).

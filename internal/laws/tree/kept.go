@@ -7,7 +7,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
 )
 
-// IsKept reports whether the annotation of a name keeps values of a version, or of any version if that is "".
+// IsKept reports whether the annotation of a name keeps values of a version, or of any version if
+// that is "".
 func IsKept(name, version string) bool {
 	_, of, _ := strings.Cut(name, "/")
 	return annotation.IsOwn(name) && (version == "" || of == version || strings.HasPrefix(of, version+"."))

@@ -326,7 +326,8 @@ func parseTest(tb testing.TB, text string) *jsondoc.Object {
 	return obj
 }
 
-// FuzzAnnotations reads annotations that anyone could write. Reading them must not panic. Entries that were read must be written and read again unchanged.
+// FuzzAnnotations reads annotations that anyone could write. Reading them must not panic. Entries
+// that were read must be written and read again unchanged.
 func FuzzAnnotations(f *testing.F) {
 	for seed := range uint64(40) {
 		m := newMaker(seed)

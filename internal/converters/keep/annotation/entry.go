@@ -1,6 +1,6 @@
 // Package annotation reads and writes the annotations in which an object at one version keeps what
-// another version says: an [Entry] for each value. [Take] reads them, and [Put] writes them. Package
-// keep decides what is kept and what returns.
+// another version says: an [Entry] for each value. [Take] reads them, and [Put] writes them.
+// Package keep decides what is kept and what returns.
 package annotation
 
 import (
