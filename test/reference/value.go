@@ -283,12 +283,9 @@ func at(v any, concrete string) any {
 }
 
 func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 func unescape(seg string) string {
-	if !strings.Contains(seg, "~") {
-		return seg
-	}
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(seg)
+	return strings.ReplaceAll(strings.ReplaceAll(seg, "~1", "/"), "~0", "~")
 }
