@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-
-	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
 // comparable returns an object as the API server would store it, without what says nothing: the

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
+	"github.com/google/go-cmp/cmp"
 )
 
 //nolint:gochecknoglobals // flags

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/crdconvert/webhookd/internal/converters/rules/finding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/google/go-cmp/cmp"
 )
 
 // The table says how long the rules of each kind are, what check finds in them, and how many
