@@ -101,8 +101,8 @@ faults-full: ## Run the fault tests with full numbers and time limits. Takes abo
 upstream: ## Hold rules for kinds of other projects to the laws on 2000 objects a version (OBJECTS), and to recorded results.
 	@cd test/upstream && $(GO) test -count=1 -timeout=60m $(TESTFLAGS) . -objects=$(or $(OBJECTS),2000)
 
-reference: ## Edit objects by webhookd and by an independent reference, and compare what users see: 200000 steps (STEPS, SEED).
-	@$(GO) test -count=1 -timeout=600m $(TESTFLAGS) ./test/reference -steps=$(or $(STEPS),200000) -seed=$(or $(SEED),1)
+reference: ## Edit objects by webhookd and by an independent reference, and compare what users see: 60000 steps (STEPS, SEED).
+	@$(GO) test -count=1 -timeout=600m $(TESTFLAGS) ./test/reference -steps=$(or $(STEPS),60000) -seed=$(or $(SEED),1)
 
 simulation: ## Run clusters in memory, each made of a seed: 10000 (SEEDS), from SEED on.
 	@$(GO) test -count=1 -timeout=600m $(TESTFLAGS) ./test/simulation -seeds=$(or $(SEEDS),10000) -seed=$(or $(SEED),1)
