@@ -63,5 +63,10 @@ func (o *Options) explain(err error) error {
 	case o.Context != "" && !slices.Contains(o.Contexts(), o.Context):
 		return fmt.Errorf("--context %s: no such context in the kubeconfig", o.Context)
 	}
+	for _, file := range o.loader().ConfigAccess().GetLoadingPrecedence() {
+		if _, err := clientcmd.LoadFromFile(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: not a kubeconfig: %w, give another file with --kubeconfig", file, err)
+		}
+	}
 	return fmt.Errorf("kubeconfig: %w", err)
 }

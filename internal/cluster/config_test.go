@@ -40,7 +40,7 @@ func TestKubeconfigsThatNameNoCluster(t *testing.T) {
 		want string
 	}{
 		"no such file":    {cluster.Options{Kubeconfig: "nowhere"}, "nowhere: cannot read the kubeconfig: no such file or directory, give its file with --kubeconfig"},
-		"not YAML":        {cluster.Options{Kubeconfig: writeFile(t, "kubeconfig", "]")}, "kubeconfig: error loading config file"},
+		"not YAML":        {cluster.Options{Kubeconfig: writeFile(t, "kubeconfig", "]")}, "kubeconfig: not a kubeconfig: "},
 		"no such context": {cluster.Options{Kubeconfig: good, Context: "z"}, `--context z: no such context in the kubeconfig`},
 		"no CA": {
 			cluster.Options{Kubeconfig: writeFile(t, "kubeconfig", strings.Replace(twoContexts, `:1"`, `:1","certificate-authority":"/nowhere"`, 1))},
