@@ -82,7 +82,7 @@ func runEnsure(ctx context.Context, p *voice.Program, o *ensureOptions) error {
 	case o.secret == "":
 		secretErr = errors.New("no Secret: give that of webhookd with --secret NAMESPACE/NAME")
 	case err != nil:
-		secretErr = fmt.Errorf("--secret: %w", err)
+		secretErr = fmt.Errorf("--secret %w", err)
 	case notSecret != nil:
 		secretErr = fmt.Errorf("--secret %q: not a Secret, write NAMESPACE/NAME", o.secret)
 	}
