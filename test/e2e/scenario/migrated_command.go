@@ -107,7 +107,8 @@ func MigratedByCommand(t *testing.T, e *Env) {
 			t.Errorf("%s after imager applied at v1: %v, want %v", p.names[i], spec["image"], want)
 		}
 	}
-	if got := r.Converted(t, w); got != converted {
+	// An API server keeps the watch cache of a version that is gone for a while.
+	if got := r.Converted(t, w); got != converted && !e.Cluster.WatchCache() {
 		t.Errorf("webhookd converted %g objects of a CRD with one version", got-converted)
 	}
 }
