@@ -58,7 +58,7 @@ func migrateCommand(t *testing.T, p *plane.Plane) {
 		fmt.Sprintf(lost, 2*each), "guard        step 6 would be refused now: ", "only webhookd changes these annotations", "lost fields  v1beta1: controlplane.test will not own .spec.hostPort, .spec.keep, .spec.timeout\n", "step 1       write each object once, so that it is stored in v1\n")
 	m.MustConvert(t, w, each, func() {
 		run("", "50 of 50 objects written at v1", "no longer name v1beta1 in managedFields", "remove v1beta1 from spec.versions\n",
-			": the next step would be refused: ", "only webhookd changes these annotations", "or delete the policy if it prints none, and run this again\n")
+			": the next step would be refused: ", "only webhookd changes these annotations", "or delete the policy, and run this again\n")
 	})
 	if diff := cmp.Diff(map[string]int{"example.com/v1": 2 * each}, m.storedAt(t)); diff != "" {
 		t.Errorf("versions of %s in etcd after the migration (-want +got):\n%s", m.Name, diff)
