@@ -6,22 +6,8 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/converters/keep/annotation"
+	"github.com/crdconvert/webhookd/test/helpers/costtest"
 )
-
-// A countdown is a context whose deadline passes after a number of looks at it.
-type countdown struct {
-	context.Context //nolint:containedctx // it is one
-
-	left, late int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left >= 0 {
-		return nil
-	}
-	c.late++
-	return context.DeadlineExceeded
-}
 
 // The search for a common subsequence takes quadratic time, so it looks at the deadline.
 func TestTheSearchForElementsLooksAtTheDeadline(t *testing.T) {
@@ -33,9 +19,9 @@ func TestTheSearchForElementsLooksAtTheDeadline(t *testing.T) {
 	}
 	never := func(int, int) bool { return false }
 	for left := range 20 {
-		c := &countdown{Context: t.Context(), left: left}
-		if _, err := matchElements(l, now, never, newDeadline(c)); !errors.Is(err, context.DeadlineExceeded) || c.late != 1 {
-			t.Errorf("after %d looks: %v, and %d more", left, err, c.late)
+		c := &costtest.Countdown{Context: t.Context(), Left: left}
+		if _, err := matchElements(l, now, never, newDeadline(c)); !errors.Is(err, context.DeadlineExceeded) || c.Late != 1 {
+			t.Errorf("after %d looks: %v, and %d more", left, err, c.Late)
 		}
 	}
 }

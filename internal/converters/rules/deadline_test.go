@@ -9,22 +9,8 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
+	"github.com/crdconvert/webhookd/test/helpers/costtest"
 )
-
-// A countdown is a context whose deadline passes after it has been checked n times.
-type countdown struct {
-	context.Context //nolint:containedctx // it is one
-
-	left, late int // looks before that, and behind it
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left >= 0 {
-		return nil
-	}
-	c.late++
-	return context.DeadlineExceeded
-}
 
 // A dated is a conversion of 20,000 entries, or of elements.
 type dated struct {
@@ -99,21 +85,21 @@ func TestTheDeadlineIsLookedAtEverywhere(t *testing.T) {
 			if !kind.Interruptible() {
 				t.Error("the kind does not say that it looks at its context")
 			}
-			whole := &countdown{Context: t.Context(), left: 1 << 30}
+			whole := &costtest.Countdown{Context: t.Context(), Left: 1 << 30}
 			if err := d.convert(t, whole, kind); errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)
 			}
-			looks := 1<<30 - whole.left
+			looks := 1<<30 - whole.Left
 			if looks < 40 {
 				t.Errorf("the deadline is looked at %d times", looks)
 			}
 			for i := range 11 {
-				c := &countdown{Context: t.Context(), left: i * (looks - 1) / 20}
+				c := &costtest.Countdown{Context: t.Context(), Left: i * (looks - 1) / 20}
 				if err := d.convert(t, c, kind); !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("after %d of %d looks: %v", i*(looks-1)/10, looks, err)
 				}
-				if c.late > 4 {
-					t.Errorf("after %d of %d looks there are %d more", i*(looks-1)/10, looks, c.late)
+				if c.Late > 4 {
+					t.Errorf("after %d of %d looks there are %d more", i*(looks-1)/10, looks, c.Late)
 				}
 			}
 		})
