@@ -143,14 +143,16 @@ func list(certs []*x509.Certificate) string {
 	return strings.Join(all, "; ")
 }
 
-// judgeNoBundle knows that an injector fills the caBundle in once the CRD is in a cluster, which
-// gives it a UID. Crossplane would take it out of its CRDs again.
+// judgeNoBundle knows that an injector or a Job fills the caBundle in once the CRD is in a cluster,
+// which gives it a UID. Crossplane would take it out of its CRDs again.
 func (s *inspected) judgeNoBundle() {
 	by, annotation := injector(s.Annotations)
 	if _, made := xrd.Owner(s.CRD); made {
 		by = ""
 	}
 	switch {
+	case by == "" && s.target.IsService() && s.UID == "":
+		s.say(Note, "there is none: fill it in, or let the cluster do so")
 	case by == "" && s.target.IsService():
 		s.say(Wrong, "there is none: the API server trusts the CAs of its own system, which are seldom those of a Service")
 	case by == "":

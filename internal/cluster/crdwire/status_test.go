@@ -45,8 +45,9 @@ func TestStatus(t *testing.T) {
 			"strategy: None, but v1 and v2 differ, and a write at one drops what only the other has: .spec.a",
 		}},
 		{name: "None, and a converter", text: schemed(none), known: all, state: crdwire.Wrong, want: []string{"rules: objects are not converted although webhookd can"}},
-		{name: "one version", text: oneVersion(here), state: crdwire.Wrong, want: []string{"webhook: Service ns/webhookd: no version needs a webhook", "caBundle: there is none"}},
-		{name: "no bundle", text: crdJSON(here), known: all, state: crdwire.Wrong, want: []string{"caBundle: there is none"}},
+		{name: "one version", text: inCluster(oneVersion(here)), state: crdwire.Wrong, want: []string{"webhook: Service ns/webhookd: no version needs a webhook", "caBundle: there is none"}},
+		{name: "no bundle", text: inCluster(crdJSON(here)), known: all, state: crdwire.Wrong, want: []string{"caBundle: there is none: the API server trusts"}},
+		{name: "no bundle in a file of Git", text: crdJSON(here), known: all, state: crdwire.OK, want: []string{"caBundle: there is none: fill it in, or let the cluster do so"}},
 		{name: "no bundle, which an injector has not filled in", text: injected(`"uid":"u",`, here), known: all, state: crdwire.Wrong, want: []string{
 			"caBundle: cert-manager's cainjector has not filled it in, see its log; it is asked by the annotation cert-manager.io/inject-ca-from",
 		}},
@@ -102,6 +103,11 @@ func TestStatus(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inCluster gives a CRD the UID that API servers give.
+func inCluster(crd string) string {
+	return strings.Replace(crd, `"metadata":{`, `"metadata":{"uid":"u",`, 1)
 }
 
 // In a cluster, the API server reads the objects, and the Service has to be there. What may not be
