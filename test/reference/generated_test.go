@@ -96,7 +96,7 @@ func constructs() []construct {
 		{
 			name: "pick", spoke: "s#: {type: string}",
 			hub: "h#: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], " +
-				"items: {type: object, required: [name], properties: {name: {type: string}, v: {type: string}}}}",
+				"items: {type: object, required: [name], properties: {name: {type: string}, v: {type: string}, w: {type: string}}}}",
 			rules: "{spoke: 'S.s#', hub: 'H.h#[name=a].v'}\n{hub: 'H.h#[]'}", root: true,
 		},
 		{

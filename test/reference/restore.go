@@ -159,9 +159,15 @@ func (r *restoring) whole(p place) bool {
 
 // removed reports whether an edit has removed the object, the list or the map of a place.
 func (r *restoring) removed(p place) bool {
-	other, ok := r.named(r.side, p.at)
-	if !ok || len(p.at) > 0 && p.at[0].name == "metadata" {
+	if len(p.at) > 0 && p.at[0].name == "metadata" {
 		return false
+	}
+	other, ok := r.named(r.side, p.at)
+	ofPart := slices.ContainsFunc(r.rules, func(c *rule) bool {
+		return c.holds(r.side, p.at) && (c.decides() && !ok || slices.Contains(r.claims[1-r.side][other.String()], c))
+	})
+	if !ok || ofPart {
+		return ofPart && !isAbsent(p.then) && isAbsent(p.now)
 	}
 	u := unitPlace{at: other, what: readExistence}
 	return r.pair.value(1-r.side, r.memory.shown, u, p.chain, false) == true &&
@@ -306,7 +312,7 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 	}
 	last := keyed && usual(thenOf)
 	for i := range said {
-		if thenOf[i] >= 0 || again[i] {
+		if then := thenOf[i]; then >= 0 && (nowOf[then] >= 0 || r.picked(r.side, p.at, said[i], i).kind != pick) || again[i] {
 			continue
 		}
 		spot := 0
@@ -320,7 +326,7 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 				}
 			}
 		}
-		seq = append(seq[:spot:spot], append([]item{{i, -1, -1}}, seq[spot:]...)...)
+		seq = append(seq[:spot:spot], append([]item{{i, thenOf[i], -1}}, seq[spot:]...)...)
 	}
 	var out []any
 	for _, it := range seq {
@@ -340,10 +346,11 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 		}
 		if it.now < 0 {
 			r.result[in.resultAt] = gone
-			if !r.same(in) {
-				continue
+			if it.then >= 0 {
+				out = append(out, r.rest(in, step)...)
+			} else if r.same(in) {
+				out = append(out, in.said)
 			}
-			out = append(out, in.said)
 			continue
 		}
 		r.result[in.resultAt] = in.nowAt
@@ -362,6 +369,23 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 		out = []any{}
 	}
 	return out
+}
+
+// rest returns what is left of an element of which the other version showed only parts, with its key.
+func (r *restoring) rest(p place, picked step) []any {
+	parts, ok := object(r.value(p))
+	if !ok || len(parts) == 0 {
+		return nil
+	}
+	parts[picked.name] = picked.value
+	if p.schema != nil && p.schema.ValueValidation != nil {
+		for _, name := range p.schema.ValueValidation.Required {
+			if _, ok := parts[name]; !ok {
+				return nil
+			}
+		}
+	}
+	return []any{parts}
 }
 
 // hidden returns the element that was not shown, and has the keys of one that is new.

@@ -202,6 +202,21 @@ func (r *rule) moves() bool {
 		r.function == nil && r.expr == [2]*expression{} && len(r.values.from) == 0 && len(r.hubValues.from) == 0
 }
 
+// decides reports whether a condition or an expression decides whether the rule gives something.
+func (r *rule) decides() bool {
+	return r.expr != [2]*expression{} || r.when != [2]*expression{} || r.function != nil
+}
+
+// holds reports whether a place of the rule is below another place.
+func (r *rule) holds(side int, place path) bool {
+	for _, at := range r.at[side] {
+		if len(at) > len(place) && below(at.String(), place.String()) {
+			return true
+		}
+	}
+	return false
+}
+
 // implicit returns the pairs of elements that rules for places in them make.
 func (p *pair) implicit() []*rule {
 	var out []*rule

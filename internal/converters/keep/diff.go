@@ -275,7 +275,7 @@ func (d *differ) keep(e annotation.Entry, g *jsondoc.Node, c cursor) {
 // add adds an entry for the path.
 func (d *differ) add(e annotation.Entry, c cursor) {
 	e.Path, e.Around, e.Of = d.memory.NewPath(d.path), c.around, c.claim(false)
-	if e.Kind == annotation.KindAbsent || len(e.Path) > 0 && e.Path[0].Name == "metadata" {
+	if len(e.Path) > 0 && e.Path[0].Name == "metadata" {
 		e.Around = annotation.UsualAround(e.Path) // without the value around there is nothing to remove
 	}
 	d.entries = append(d.entries, d.memory.NewEntry(e))

@@ -200,7 +200,7 @@ func (r *restorer) hasAround(depth int, c cursor) bool {
 
 // counts reports whether an entry returns.
 func (r *restorer) counts(e *annotation.Entry, n *jsondoc.Node, c cursor) bool {
-	if !r.hasAround(e.Around, c) && e.Kind != annotation.KindAbsent || c.place.dropped() {
+	if !r.hasAround(e.Around, c) || c.place.dropped() {
 		return false
 	}
 	switch e.Kind {

@@ -38,7 +38,14 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 	half := two("{spec: {s: integer, both: string}}", "{spec: {h: string, both: string, k: string, label: string}}", `
 - {spoke: .spec.s, hub: .spec.h, toHub: 'string(self) + "%"', toSpoke: 'int(self.replace("%", ""))'}
 - {spoke: .metadata.labels.label, hub: .spec.label}`)
+	named := two("{spec: {both: string}}", "{spec: {both: string, p: string, label: string}}", `
+- {hub: .spec.p, toHub: '"made"'}
+- {spoke: .metadata.labels.label, hub: .spec.label}`)
 	rows{
+		"what was absent in an object that was removed": {world: named, steps: []step{
+			create("v1", `{spec: {both: b, label: a}}`), shows("v1", `{spec: {both: b, label: a}}`), edit("v1beta1", `{spec: null}`),
+			shows("v1beta1", `{metadata: {labels: {label: a}}}`), shows("v1", `{spec: {label: a, p: made}}`),
+		}},
 		"an object that was removed, but for a label": {world: half, steps: []step{
 			create("v1", `{spec: {k: x, both: b, label: a}}`), edit("v1beta1", `{spec: null}`),
 			shows("v1beta1", `{metadata: {labels: {label: a}}}`), shows("v1", `{spec: {label: a}}`),
