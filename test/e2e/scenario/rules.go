@@ -34,7 +34,6 @@ func Rules(t *testing.T, e *Env) {
 	}
 	s.run("an edit wins over what is kept", ruleEditWins)
 	s.run("what a version has no field for is kept in etcd", keptByRules)
-	s.run("a manager moves to other versions", relayManagerMoves)
 	s.run("a manager with labels moves to another version", labelsMove)
 	s.run("another version becomes the stored one", func(s subject) { relayStored(s, e) })
 }

@@ -6,8 +6,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-const relayRules = "relays." + rulesGroup + ".yaml"
-
 // relayCRD is that of the kind that only rules convert.
 func relayCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
