@@ -17,9 +17,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // A setup says how a webhookd differs from the one that `webhookd serve --tls-dir` runs by default.

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"github.com/crdconvert/webhookd/test/oracle/load"
-	"github.com/crdconvert/webhookd/test/oracle/process"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // requestHead is that of a review; what follows is the length of its body and the empty line.
@@ -28,8 +28,8 @@ func TestR4TooManyConnections(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "faults")
 	config := &tls.Config{RootCAs: ca.Pool(), ServerName: apiclient.ServiceHost, NextProtos: []string{"http/1.1"}}
-	p := process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Ulimit: "-n 64",
+	p := run(t, process.Options{
+		CA: ca, Ulimit: "-n 64",
 		Tolerated: []string{"too many open files", "TLS handshake error", unusable},
 	})
 	single := reviewtest.Body(1, 3000)

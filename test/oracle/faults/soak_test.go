@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 
 	"github.com/crdconvert/webhookd/test/oracle/load"
-	"github.com/crdconvert/webhookd/test/oracle/process"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // A footprint is what a process keeps while nothing happens.
