@@ -53,42 +53,26 @@ func alone(p *process.Process) *apiclient.Server {
 type service struct {
 	*balancer.Balancer
 
-	t         *testing.T
-	ca        *tlstest.CA
-	flags     []string
-	tolerated []string // of the logs
+	t     *testing.T
+	ca    *tlstest.CA
+	flags []string
 }
 
 // newService has two replicas, both of them in use.
 func newService(t *testing.T, lag time.Duration, flags ...string) (*service, []*process.Process) {
 	t.Helper()
-	s := newServiceOf(t, lag, flags...)
-	replicas := s.begin()
-	return s, replicas
-}
-
-// newServiceOf has no replicas yet.
-func newServiceOf(t *testing.T, lag time.Duration, flags ...string) *service {
-	t.Helper()
-	return &service{Balancer: balancer.New(t, lag), t: t, ca: tlstest.NewCA(t, "faults"), flags: flags}
-}
-
-// begin adds two replicas, and waits until both of them are in use.
-func (s *service) begin() []*process.Process {
-	s.t.Helper()
+	s := &service{Balancer: balancer.New(t, lag), t: t, ca: tlstest.NewCA(t, "faults"), flags: flags}
 	replicas := []*process.Process{s.replica(), s.replica()}
 	for _, p := range replicas {
 		s.used(p)
 	}
-	return replicas
+	return s, replicas
 }
 
 // replica adds one.
 func (s *service) replica() *process.Process {
 	s.t.Helper()
-	p := run(s.t, process.Options{
-		CA: s.ca, Flags: s.flags, Tolerated: s.tolerated,
-	})
+	p := launch(s.t, s.ca, s.flags...)
 	s.Add(p.Addr, p.Ready)
 	return p
 }
