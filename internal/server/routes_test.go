@@ -52,16 +52,17 @@ func TestRequests(t *testing.T) {
 		"POST to readiness":        {request: "POST /readyz HTTP/1.1\nHost: x\nContent-Length: 0\n\n", code: 405, message: "GET", header: map[string]string{"Allow": "GET, HEAD"}},
 		"readiness":                {request: "GET /readyz HTTP/1.1\nHost: x\n\n", code: 200, body: "ok\n"},
 
-		"one byte below the limit":  {limit: 3, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
-		"at the limit":              {limit: 2, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
-		"above the limit":           {limit: 1, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 413, message: "max-body is 1 bytes"},
-		"announced, never sent":     {limit: 1, request: head + "Content-Type: application/json\nContent-Length: 9000000000000000000\n\n", code: 413, message: "max-body", closed: true},
-		"above what fits in flight": {limit: 1 << 40, request: head + "Content-Type: application/json\nContent-Length: 900000000\n\n", code: 413, message: "max-in-flight-bytes", closed: true},
-		"sent less than announced":  {request: head + "Content-Type: application/json\nContent-Length: 2\nConnection: close\n\n{", code: 400, message: "cut short", closed: true},
-		"chunked at the limit":      {limit: 2, request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 200, body: "{}"},
-		"chunked above the limit":   {limit: 1, request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 413, message: "limit 1", closed: true},
-		"chunked, broken":           {request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\nx\n{\n0\n\n", code: 400, message: "cut short", closed: true},
-		"sent more than announced":  {request: head + "Content-Type: application/json\nContent-Length: 2\nConnection: close\n\n{}{}", code: 200, body: "{}", closed: true},
+		"one byte below the limit": {limit: 3, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"at the limit":             {limit: 2, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"above the limit":          {limit: 1, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 413, message: "max-body is 1 bytes"},
+		"announced, never sent":    {limit: 1, request: head + "Content-Type: application/json\nContent-Length: 9000000000000000000\n\n", code: 413, message: "max-body", closed: true},
+		"above what fits in flight": {limit: 1 << 40, request: head + "Content-Type: application/json\nContent-Length: 900000000\n\n", code: 413, closed: true, message: "request body of 900000000 bytes is larger than webhookd's in-flight byte budget leaves " +
+			"for one request, which is 786432 bytes: give it more memory or raise max-in-flight-bytes"},
+		"sent less than announced": {request: head + "Content-Type: application/json\nContent-Length: 2\nConnection: close\n\n{", code: 400, message: "cut short", closed: true},
+		"chunked at the limit":     {limit: 2, request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 200, body: "{}"},
+		"chunked above the limit":  {limit: 1, request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 413, message: "limit 1", closed: true},
+		"chunked, broken":          {request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\nx\n{\n0\n\n", code: 400, message: "cut short", closed: true},
+		"sent more than announced": {request: head + "Content-Type: application/json\nContent-Length: 2\nConnection: close\n\n{}{}", code: 200, body: "{}", closed: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
