@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,6 +57,27 @@ type jam struct {
 	release   chan struct{}
 }
 
+// newJam returns one that lets go with the test.
+func newJam(t *testing.T, from string) *jam {
+	t.Helper()
+	j := &jam{from: from, addresses: make(chan []string, 1), release: make(chan struct{})}
+	t.Cleanup(func() { close(j.release) })
+	return j
+}
+
+// serveHere serves in the process of the test until cancel is called, and sends the exit code then.
+func serveHere(t *testing.T, log io.Writer, flags ...string) (codes <-chan int, cancel func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	code := make(chan int, 1)
+	go func() {
+		args := slices.Concat([]string{"webhookd", "serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}, flags)
+		code <- Run(ctx, "", exampleKinds(), args, nil, strings.NewReader(""), io.Discard, log)
+	}()
+	return code, cancel
+}
+
 func (j *jam) Write(p []byte) (int, error) {
 	if found := servingLine.FindStringSubmatch(string(p)); found != nil {
 		j.once.Do(func() { j.addresses <- found[1:] })
@@ -72,15 +94,8 @@ func (j *jam) Write(p []byte) (int, error) {
 // R9: reviews are answered although the log is full.
 func TestABlockedLogDoesNotHoldUpRequests(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	log := &jam{addresses: make(chan []string, 1), release: make(chan struct{}), from: "review failed"}
-	t.Cleanup(func() { close(log.release) })
-	codes := make(chan int, 1)
-	go func() {
-		args := []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}
-		codes <- Run(ctx, "", exampleKinds(), append([]string{"webhookd"}, args...), nil, strings.NewReader(""), io.Discard, log)
-	}()
+	log := newJam(t, "review failed")
+	codes, cancel := serveHere(t, log)
 	addresses := <-log.addresses
 	client := insecureClient(t)
 
@@ -155,15 +170,8 @@ func TestABrokenLogEndsNothing(t *testing.T) {
 // The server ends although it has a message for stderr that is never read.
 func TestABlockedLogDoesNotHoldUpTheEnd(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	log := &jam{addresses: make(chan []string, 1), release: make(chan struct{}), from: "draining"}
-	t.Cleanup(func() { close(log.release) })
-	codes := make(chan int, 1)
-	go func() {
-		args := []string{"serve", "--self-signed", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0", "--shutdown-timeout=1s"}
-		codes <- Run(ctx, "", exampleKinds(), append([]string{"webhookd"}, args...), nil, strings.NewReader(""), io.Discard, log)
-	}()
+	log := newJam(t, "draining")
+	codes, cancel := serveHere(t, log, "--shutdown-timeout=1s")
 	addresses := <-log.addresses
 
 	// A body that never comes is cut, which is an error. Its request is in progress as soon as the

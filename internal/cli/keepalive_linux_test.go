@@ -18,14 +18,20 @@ import (
 // I39: the kernel probes a silent connection within 15 s, so connections of a lost node end.
 func TestSilentConnectionsAreProbed(t *testing.T) {
 	t.Parallel()
-	s := startProcess(t)
-	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", s.address)
+	log := &logBuffer{changed: make(chan struct{})}
+	codes, cancel := serveHere(t, log)
+	address := log.wait(t, servingLine.String())[1]
+	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close() })
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	defer func() {
+		_ = c.Close()
+		cancel()
+		wantEnd(t, codes, 0)
+	}()
+	ctx, late := context.WithTimeout(t.Context(), patience)
+	defer late()
 	for {
 		timer, after := timerOf(t, c.RemoteAddr(), c.LocalAddr())
 		if timer == "02" { // keep-alive; 01 is that of a record which is not acknowledged yet

@@ -3,8 +3,6 @@ package review_test
 import (
 	"bytes"
 	"context"
-	"net/http/httptest"
-	"strconv"
 	"testing"
 	"time"
 
@@ -16,13 +14,13 @@ import (
 )
 
 // builtinReviewer returns a reviewer for the compiled-in kinds.
-func builtinReviewer(tb testing.TB, hooks review.Hooks) *review.Reviewer {
+func builtinReviewer(tb testing.TB) *review.Reviewer {
 	tb.Helper()
 	registry, err := converters.NewRegistry(exampletest.Kinds()...)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return review.NewReviewer(func() *converters.Registry { return registry }, hooks)
+	return review.NewReviewer(func() *converters.Registry { return registry }, review.Hooks{})
 }
 
 // movingReviewer returns a reviewer for CronTab whose converter does as little as one can, so that
@@ -80,25 +78,6 @@ func BenchmarkReview(b *testing.B) {
 			}
 			if !bytes.Contains(dst, []byte(`"status":"Success"`)) || bytes.Count(dst, []byte(`,"host":"host-`)) != load.objects {
 				b.Fatalf("not converted: %.500s", dst)
-			}
-		})
-	}
-}
-
-// BenchmarkHandler is BenchmarkReview with a deadline, as every request has one, and with the cost
-// of net/http/httptest. Use it only to compare two versions.
-func BenchmarkHandler(b *testing.B) {
-	for _, objects := range []int{1, 100} {
-		b.Run("objects="+strconv.Itoa(objects), func(b *testing.B) {
-			ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
-			defer cancel()
-			body := reviewtest.Body(objects, 3<<10)
-			h := review.NewHandler(builtinReviewer(b, counters()))
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				rec := httptest.NewRecorder()
-				h.ServeHTTP(rec, httptest.NewRequestWithContext(ctx, "POST", "/crdconvert?timeout=30s", bytes.NewReader(body)))
 			}
 		})
 	}

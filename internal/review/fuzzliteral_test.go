@@ -27,7 +27,7 @@ func FuzzLiteral(f *testing.F) {
 	}
 	f.Add(uint8(1), []byte(`{"":1,"":2}`), []byte(`"n"`), " ")
 	reviewers := []*review.Reviewer{
-		newReviewer(f, nothing, review.Hooks{}), newReviewer(f, all(touch, moving), review.Hooks{}), builtinReviewer(f, review.Hooks{}),
+		newReviewer(f, nothing, review.Hooks{}), newReviewer(f, all(touch, moving), review.Hooks{}), builtinReviewer(f),
 	}
 	f.Fuzz(func(t *testing.T, which uint8, value, name []byte, space string) {
 		if !fits(value, name, space) {

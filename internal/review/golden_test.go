@@ -39,7 +39,7 @@ func goldenRequests(tb testing.TB) map[string][]byte {
 // Every golden request gets its golden answer, byte for byte.
 func TestGoldens(t *testing.T) {
 	t.Parallel()
-	h := review.NewHandler(builtinReviewer(t, review.Hooks{}))
+	h := review.NewHandler(builtinReviewer(t))
 	for name, body := range goldenRequests(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

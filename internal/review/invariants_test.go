@@ -165,7 +165,7 @@ func TestInvariantI7BytesAreDeterministic(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{}
 	for round := range 30 {
-		r := builtinReviewer(t, review.Hooks{})
+		r := builtinReviewer(t)
 		for name, body := range goldenRequests(t) { // in random order
 			text, err := r.Review(t.Context(), nil, body)
 			got := fmt.Sprintf("%s %v", text, err)
@@ -204,7 +204,7 @@ func TestInvariantI8AKnownUIDGetsHTTP200(t *testing.T) {
 // between all versions of all compiled-in kinds.
 func TestInvariantI9FragmentsConvert(t *testing.T) {
 	t.Parallel()
-	r := builtinReviewer(t, review.Hooks{})
+	r := builtinReviewer(t)
 	metas := []string{``, `,"metadata":null`, `,"metadata":{}`, `,"metadata":{"name":"a"}`, `,"metadata":{"annotations":null,"labels":null}`}
 	rests := []string{
 		``, `,"spec":null`, `,"spec":{}`, `,"status":null`, `,"status":{}`, `,"spec":{},"status":{}`,

@@ -13,59 +13,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/server"
 )
 
-// TestPaths checks that no path leads to a redirect (I12, CVE-2020-8561), and that only the
-// configured one, with or without a slash, leads to a review.
-func TestPaths(t *testing.T) {
-	t.Parallel()
-	s := start(t, nil)
-	for target, want := range map[string]int{
-		"/crdconvert":                        200,
-		"/crdconvert/":                       200,
-		"/crdconvert?timeout=30s":            200,
-		"/crdconvert/?timeout=30s":           200,
-		"/crdconvert?a=b;c&timeout=%zz&=":    200,
-		"/crdconvert?":                       200,
-		"https://elsewhere.test/crdconvert":  200,
-		"/":                                  404,
-		"/crdconvert//":                      404,
-		"//crdconvert":                       404,
-		"//elsewhere.test/crdconvert":        404,
-		"/./crdconvert":                      404,
-		"/x/../crdconvert":                   404,
-		"/crdconvert/..":                     404,
-		"/crdconvert/x":                      404,
-		"/crdconvertx":                       404,
-		"/CRDCONVERT":                        404,
-		"/crdconvert%2f":                     404,
-		"/%63rdconvert":                      404,
-		"/crdconvert%00":                     404,
-		"/crdconvert;x=1":                    404,
-		"/debug/pprof/":                      404,
-		"/metrics":                           404,
-		"/livez":                             404,
-		"/" + strings.Repeat("long/", 4<<10): 404,
-		"/crdconvert\\":                      404,
-		"/crdconvert?" + strings.Repeat("x&", 9<<10): 200,
-	} {
-		t.Run(fmt.Sprintf("%.40s", target), func(t *testing.T) {
-			t.Parallel()
-			c := dialRaw(t, s.Addr())
-			c.send("POST " + target + " HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: 2\n\n{}")
-			got := c.receive(http.MethodPost)
-			if got.code != want {
-				t.Errorf("code %d, want %d", got.code, want)
-			}
-			if want != 200 {
-				got.message(t)
-			}
-			if got.header.Get("Location") != "" {
-				t.Errorf("the answer redirects")
-			}
-		})
-	}
-}
-
-// TestRequests is the table of HTTP answers to hand-written requests.
+// TestRequests is the table of HTTP answers to hand-written requests. test/hostile has paths,
+// methods and what net/http refuses itself.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	const head = "POST /crdconvert HTTP/1.1\nHost: x\n"
@@ -77,7 +26,6 @@ func TestRequests(t *testing.T) {
 		message string // part of the Status
 		header  map[string]string
 		closed  bool // the connection ends
-		plain   bool // net/http answers, not webhookd
 	}{
 		"good":                          {request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
 		"media type with a parameter":   {request: head + "Content-Type: application/json; charset=utf-8\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
@@ -86,8 +34,6 @@ func TestRequests(t *testing.T) {
 		"header names in small letters": {request: head + "content-type: application/json\ncontent-length: 2\n\n{}", code: 200, body: "{}"},
 		"empty body":                    {request: head + "Content-Type: application/json\nContent-Length: 0\n\n", code: 200},
 		"identity encoding":             {request: head + "Content-Type: application/json\nContent-Encoding: Identity\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
-		"HTTP/1.0":                      {request: "POST /crdconvert HTTP/1.0\nContent-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}", closed: true},
-		"asks to close":                 {request: head + "Connection: close\nContent-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}", closed: true},
 
 		"no media type":           {request: head + "Content-Length: 2\n\n{}", code: 415, message: "Content-Type: application/json", header: map[string]string{"Accept": "application/json"}},
 		"two media types":         {request: head + "Content-Type: application/json\nContent-Type: text/plain\nContent-Length: 2\n\n{}", code: 415, message: "media type"},
@@ -102,39 +48,21 @@ func TestRequests(t *testing.T) {
 		"encoding in two headers": {request: head + "Content-Type: application/json\nContent-Encoding: identity\nContent-Encoding: gzip\nContent-Length: 2\n\n{}", code: 415, message: "Content-Encoding"},
 
 		"GET":                      {request: "GET /crdconvert HTTP/1.1\nHost: x\n\n", code: 405, message: "POST", header: map[string]string{"Allow": "POST"}},
-		"PUT":                      {request: "PUT /crdconvert/ HTTP/1.1\nHost: x\nContent-Length: 2\n\n{}", code: 405, message: "POST", header: map[string]string{"Allow": "POST"}},
-		"OPTIONS":                  {request: "OPTIONS /crdconvert HTTP/1.1\nHost: x\n\n", code: 405, message: "POST", header: map[string]string{"Allow": "POST"}},
-		"unknown method":           {request: "BREW /crdconvert HTTP/1.1\nHost: x\n\n", code: 405, message: "POST", header: map[string]string{"Allow": "POST"}},
 		"unknown method elsewhere": {request: "BREW /tea HTTP/1.1\nHost: x\n\n", code: 404, message: "clientConfig"},
 		"POST to readiness":        {request: "POST /readyz HTTP/1.1\nHost: x\nContent-Length: 0\n\n", code: 405, message: "GET", header: map[string]string{"Allow": "GET, HEAD"}},
-		"OPTIONS of all":           {request: "OPTIONS * HTTP/1.1\nHost: x\n\n", code: 404, message: "clientConfig"},
-		"CONNECT":                  {request: "CONNECT x:443 HTTP/1.1\nHost: x\n\n", code: 404, message: "clientConfig"},
 		"readiness":                {request: "GET /readyz HTTP/1.1\nHost: x\n\n", code: 200, body: "ok\n"},
 
-		"one byte below the limit":  {limit: 3, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
-		"at the limit":              {limit: 2, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
-		"above the limit":           {limit: 1, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 413, message: "max-body is 1 bytes"},
-		"announced, never sent":     {limit: 1, request: head + "Content-Type: application/json\nContent-Length: 9000000000000000000\n\n", code: 413, message: "max-body", closed: true},
-		"above what fits in flight": {limit: 1 << 40, request: head + "Content-Type: application/json\nContent-Length: 900000000\n\n", code: 413, message: "max-in-flight-bytes", closed: true},
-		"sent less than announced":  {request: head + "Content-Type: application/json\nContent-Length: 2\nConnection: close\n\n{", code: 400, message: "cut short", closed: true},
-		"chunked":                   {request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 200, body: "{}"},
-		"chunked at the limit":      {limit: 2, request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 200, body: "{}"},
-		"chunked above the limit":   {limit: 1, request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 413, message: "limit 1", closed: true},
-		"chunked, broken":           {request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\nx\n{\n0\n\n", code: 400, message: "cut short", closed: true},
-		"sent more than announced":  {request: head + "Content-Type: application/json\nContent-Length: 2\nConnection: close\n\n{}{}", code: 200, body: "{}", closed: true},
-		"both lengths":              {request: head + "Content-Type: application/json\nContent-Length: 4\nTransfer-Encoding: chunked\n\n2\n{}\n0\n\n", code: 200, body: "{}"},
-
-		"two lengths":             {request: head + "Content-Type: application/json\nContent-Length: 2\nContent-Length: 3\n\n{}", code: 400, plain: true, closed: true},
-		"length with a sign":      {request: head + "Content-Type: application/json\nContent-Length: +2\n\n{}", code: 400, plain: true, closed: true},
-		"unknown transfer coding": {request: head + "Content-Type: application/json\nTransfer-Encoding: gzip, chunked\n\n", code: 501, plain: true, closed: true},
-		"no host":                 {request: "POST /crdconvert HTTP/1.1\nContent-Length: 2\n\n{}", code: 400, plain: true, closed: true},
-		"folded header":           {request: head + "X: a\n b\nContent-Length: 2\n\n{}", code: 415, message: "Content-Type"},
-		"space before colon":      {request: head + "Content-Length : 2\n\n{}", code: 400, plain: true, closed: true},
-		"header too large":        {request: head + "X: " + strings.Repeat("x", 64<<10) + "\n\n", code: 431, plain: true, closed: true},
-		"HTTP/2 preface":          {request: "PRI * HTTP/2.0\n\nSM\n\n", code: 404, message: "clientConfig", closed: true},
-		"h2c upgrade ignored":     {request: head + "Connection: Upgrade, HTTP2-Settings\nUpgrade: h2c\nHTTP2-Settings: AAMAAABkAAQAAP__\nContent-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
-		"HTTP/3.0":                {request: "POST /crdconvert HTTP/3.0\nHost: x\n\n", code: 505, plain: true, closed: true},
-		"unknown expectation":     {request: head + "Expect: tea\nContent-Length: 2\n\n{}", code: 417, plain: true, closed: true},
+		"one byte below the limit": {limit: 3, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"at the limit":             {limit: 2, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
+		"above the limit":          {limit: 1, request: head + "Content-Type: application/json\nContent-Length: 2\n\n{}", code: 413, message: "max-body is 1 bytes"},
+		"announced, never sent":    {limit: 1, request: head + "Content-Type: application/json\nContent-Length: 9000000000000000000\n\n", code: 413, message: "max-body", closed: true},
+		"above what fits in flight": {limit: 1 << 40, request: head + "Content-Type: application/json\nContent-Length: 900000000\n\n", code: 413, closed: true, message: "request body of 900000000 bytes is larger than webhookd's in-flight byte budget leaves " +
+			"for one request, which is 786432 bytes: give it more memory or raise max-in-flight-bytes"},
+		"sent less than announced": {request: head + "Content-Type: application/json\nContent-Length: 2\nConnection: close\n\n{", code: 400, message: "cut short", closed: true},
+		"chunked at the limit":     {limit: 2, request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 200, body: "{}"},
+		"chunked above the limit":  {limit: 1, request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{\n1\n}\n0\n\n", code: 413, message: "limit 1", closed: true},
+		"chunked, broken":          {request: head + "Content-Type: application/json\nTransfer-Encoding: chunked\n\nx\n{\n0\n\n", code: 400, message: "cut short", closed: true},
+		"sent more than announced": {request: head + "Content-Type: application/json\nContent-Length: 2\nConnection: close\n\n{}{}", code: 200, body: "{}", closed: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -157,16 +85,10 @@ func TestRequests(t *testing.T) {
 			if got.code != tt.code {
 				t.Fatalf("code %d, want %d: %s", got.code, tt.code, got.body)
 			}
-			switch {
-			case tt.plain:
-			case tt.code == http.StatusOK:
-				if got.body != tt.body {
-					t.Errorf("body %q, want %q", got.body, tt.body)
-				}
-			default:
-				if m := got.message(t); !strings.Contains(m, tt.message) {
-					t.Errorf("message %q does not say %q", m, tt.message)
-				}
+			if tt.code == http.StatusOK && got.body != tt.body {
+				t.Errorf("body %q, want %q", got.body, tt.body)
+			} else if tt.code != http.StatusOK && !strings.Contains(got.message(t), tt.message) {
+				t.Errorf("answer %q does not say %q", got.body, tt.message)
 			}
 			for name, want := range tt.header {
 				if v := got.header.Get(name); v != want {

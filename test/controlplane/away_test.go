@@ -50,8 +50,8 @@ func away(t *testing.T, p *plane.Plane) {
 	if left := client.Run(t, "get", "crontabs.v1.example.com", "-o", "yaml"); strings.Contains(left, "webhookd.io") {
 		t.Errorf("annotations are left:\n%s", left)
 	}
-	w.Terminate(t)
-	w.Wait(t)
+	w.Terminate()
+	w.Wait()
 
 	if diff := cmp.Diff(before, client.Run(t, strings.SplitN(read, " ", 4)...)); diff != "" {
 		t.Errorf("without webhookd (-before +after):\n%s", diff)

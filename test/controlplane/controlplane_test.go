@@ -25,7 +25,6 @@ func TestControlPlane(t *testing.T) {
 		{"Export", export},
 		{"Failures", failures},
 		{"Never", never},
-		{"Scenarios", scenarios},
 		{"MigrateCommand", migrateCommand},
 		{"Guard", guard},
 		{"ConversionGuard", guardConversion},

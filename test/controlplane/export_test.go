@@ -35,8 +35,8 @@ func export(t *testing.T, p *plane.Plane) {
 	client.Run(t, "apply", "-f", "crontabs.yaml")
 	client.Run(t, "apply", "--server-side", "--force-conflicts", "--field-manager=flux", "-f", "old.yaml")
 
-	w.Terminate(t)
-	w.Wait(t)
+	w.Terminate()
+	w.Wait()
 	stored := regexp.MustCompile("`(kubectl get crd [^`]*)`").FindStringSubmatch(readFile(t, filepath.Join(how, "debug-a-failing-conversion.md")))
 	if got := client.Shell(t, stored[1]); got != "v1" {
 		t.Errorf("the stored version: %q", got)

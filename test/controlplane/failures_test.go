@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
-	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -103,7 +103,7 @@ const (
 
 // countedByAPIServer checks that the API server has counted the failure since before, with its
 // type.
-func (f *failure) countedByAPIServer(t *testing.T, p *plane.Plane, r *scenario.Resource, before webhook.Metrics) {
+func (f *failure) countedByAPIServer(t *testing.T, p *plane.Plane, r *scenario.Resource, before process.Metrics) {
 	t.Helper()
 	failureType := callFailure
 	if f.honest {

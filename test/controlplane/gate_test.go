@@ -84,7 +84,7 @@ func gate(t *testing.T, p *plane.Plane) {
 		}
 	}
 	w := e.Webhookd(t, "--rules", filepath.Join(dir, "rules.yaml"), "--crds", filepath.Join(dir, "crd.yaml"))
-	w.AllowLog("review failed")
+	w.Tolerate("review failed")
 	r := e.Install(t, scenario.ParseCRD(t, crates), w)
 	p.MakeNamespace(t, "shipping", nil)
 	r.Namespace = "shipping"
@@ -338,8 +338,8 @@ func (g *gated) down(t *testing.T, w *webhook.Process) {
 	t.Helper()
 	g.create(t, "v1", "down", "{spec: {size: 1}}")
 	g.create(t, "v1", "downwards", "{spec: {size: 1}}")
-	w.Terminate(t)
-	w.Wait(t)
+	w.Terminate()
+	w.Wait()
 	if _, err := g.At("v1").Patch(t.Context(), "down", types.MergePatchType, []byte(`{"spec":{"size":2}}`), metav1.PatchOptions{}); !apierrors.IsInvalid(err) {
 		t.Errorf("a write at the stored version: %v", err)
 	}

@@ -53,18 +53,22 @@ func kubectlFiles(t *testing.T) map[string]string {
 	return files
 }
 
-// crontabsWithColumns is the CRD of the examples with columns of its own at each version.
+// crontabsWithColumns is the CRD of the examples with columns and selectable fields of its own at
+// each version.
 func crontabsWithColumns(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := scenario.CRD(t, "crontabs.example.com")
 	column := func(name, path string, priority int32) apiextensionsv1.CustomResourceColumnDefinition {
 		return apiextensionsv1.CustomResourceColumnDefinition{Name: name, Type: "string", JSONPath: path, Priority: priority}
 	}
-	scenario.Version(t, crd, "v1beta1").AdditionalPrinterColumns = []apiextensionsv1.CustomResourceColumnDefinition{
+	v1beta1, v1 := scenario.Version(t, crd, "v1beta1"), scenario.Version(t, crd, "v1")
+	v1beta1.AdditionalPrinterColumns = []apiextensionsv1.CustomResourceColumnDefinition{
 		column("HostPort", ".hostPort", 0), column("Image", ".spec.image", 1),
 	}
-	scenario.Version(t, crd, "v1").AdditionalPrinterColumns = []apiextensionsv1.CustomResourceColumnDefinition{
+	v1beta1.SelectableFields = []apiextensionsv1.SelectableField{{JSONPath: ".hostPort"}}
+	v1.AdditionalPrinterColumns = []apiextensionsv1.CustomResourceColumnDefinition{
 		column("Host", ".host", 0), column("Port", ".port", 0), column("Image", ".spec.image", 1),
 	}
+	v1.SelectableFields = []apiextensionsv1.SelectableField{{JSONPath: ".host"}, {JSONPath: ".port"}}
 	return crd
 }

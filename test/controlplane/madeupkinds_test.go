@@ -1,16 +1,13 @@
 package controlplane_test
 
 import (
-	"context"
 	"strings"
+	"sync"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters"
-	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // kind is the CRD of a kind that is not compiled into webhookd.
@@ -34,30 +31,23 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}}
 `
 
-// kindThat has webhookd serve a kind whose converter does this.
-func kindThat(name string, convert converters.Func) func(t *testing.T, s site) scenario.Target {
+// madeUpKinds is a webhookd that has the kinds of testdata/kinds compiled in.
+var madeUpKinds = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // once a process; it never changes
+	return webhook.BuildWith("made-up", map[string]string{"examples/custom-server/gokinds/gokinds.go": "testdata/kinds/gokinds.go"})
+})
+
+// madeUp has webhookd serve these kinds, with some environment.
+func madeUp(env ...string) func(t *testing.T, s site) scenario.Target {
 	return func(t *testing.T, s site) scenario.Target {
 		t.Helper()
-		w := webhook.StartInProcess(t, s.options(t), converters.Kind{
-			GroupKind: schema.GroupKind{Group: "example.com", Kind: name}, Hub: "v1",
-			Versions: []string{"v1beta1", "v1"}, Converter: convert,
-		})
-		w.AllowLog("review failed", "converter panicked")
+		o := s.options(t)
+		var err error
+		if o.Program, err = madeUpKinds(); err != nil {
+			t.Fatal(err)
+		}
+		o.Env = env
+		w := webhook.Start(t, o)
+		w.Tolerate("review failed", "converter panicked")
 		return w
 	}
-}
-
-// waits is a converter that takes longer than the API server waits.
-func waits(ctx context.Context, _ *jsondoc.Object, _, _ string) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-func panics(context.Context, *jsondoc.Object, string, string) error {
-	panic("a test's")
-}
-
-func changesMetadata(_ context.Context, obj *jsondoc.Object, _, _ string) error {
-	_, err := obj.Move([]string{"metadata", "name"}, []string{"metadata", "generateName"})
-	return err
 }

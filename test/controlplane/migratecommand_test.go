@@ -70,8 +70,8 @@ func migrateCommand(t *testing.T, p *plane.Plane) {
 	scenario.Eventually(t, "the guard to let the user remove kept values", func() bool {
 		return strings.Contains(user.Shell(t, command+" || true", webhookFolder(t)), "nothing names a version that is gone")
 	})
-	w.Terminate(t)
-	w.Wait(t)
+	w.Terminate()
+	w.Wait()
 	list, err := m.At("v1").List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(list.Items) != 2*each {
 		t.Fatalf("%d objects: %v", len(list.Items), err)

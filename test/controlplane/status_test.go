@@ -1,7 +1,6 @@
 package controlplane_test
 
 import (
-	"context"
 	"crypto/tls"
 	"encoding/json"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -24,14 +22,12 @@ import (
 // webhook, and several that are broken, to the transcript.
 func status(t *testing.T, p *plane.Plane) {
 	t.Helper()
-	asItIs := func(context.Context, *jsondoc.Object, string, string) error { return nil }
-	ours := kindThat("Healthy", asItIs)
 	for _, broken := range []struct {
 		kind   string
 		w      func(t *testing.T, s site) scenario.Target
 		change func(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition)
 	}{
-		{"Healthy", ours, nil},
+		{"Healthy", madeUp(), nil},
 		{"Foreign", foreign, nil},
 		{"Expired", expiredCertificate, nil},
 		{"Portless", foreign, func(_ *testing.T, crd *apiextensionsv1.CustomResourceDefinition) {

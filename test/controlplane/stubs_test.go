@@ -68,7 +68,7 @@ type overloadable struct {
 func overloaded(t *testing.T, s site) scenario.Target {
 	t.Helper()
 	w := webhook.Start(t, s.options(t, "--max-body=1Mi", "--max-in-flight-bytes=1400Ki"))
-	w.AllowLog("body rejected")
+	w.Tolerate("body rejected")
 	return overloadable{w, s.host()}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -177,13 +178,9 @@ func measured(t *testing.T, s *miniapi.Server, what string, do func()) {
 	}
 }
 
-func metrics(t *testing.T, s *miniapi.Server) webhook.Metrics {
+func metrics(t *testing.T, s *miniapi.Server) process.Metrics {
 	t.Helper()
-	m, err := webhook.ParseMetrics(read(t, s, "/metrics"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return process.ParseMetrics(string(read(t, s, "/metrics")))
 }
 
 // read returns what the API server has at a path.

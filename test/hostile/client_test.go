@@ -2,11 +2,11 @@ package hostile_test
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/hostile"
 )
 
@@ -25,7 +26,7 @@ type connection struct {
 }
 
 // dial makes a connection.
-func dial(t *testing.T, p *process) *connection {
+func dial(t *testing.T, p *webhookd) *connection {
 	t.Helper()
 	c, err := p.dialTLS(t, &tls.Config{})
 	if err != nil {
@@ -35,7 +36,7 @@ func dial(t *testing.T, p *process) *connection {
 }
 
 // dialTLS makes a connection in a way of the test's, with the CA of the process.
-func (p *process) dialTLS(t *testing.T, c *tls.Config) (*connection, error) {
+func (p *webhookd) dialTLS(t *testing.T, c *tls.Config) (*connection, error) {
 	t.Helper()
 	c.RootCAs = p.ca.Pool()
 	if c.ServerName == "" {
@@ -49,9 +50,9 @@ func (p *process) dialTLS(t *testing.T, c *tls.Config) (*connection, error) {
 	return &connection{Conn: conn, in: bufio.NewReader(conn)}, nil
 }
 
-func (p *process) dialTCP(t *testing.T) net.Conn {
+func (p *webhookd) dialTCP(t *testing.T) net.Conn {
 	t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.addr)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.Addr)
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
@@ -176,47 +177,19 @@ func isClosed(err error) bool {
 }
 
 // counters returns the counters of /metrics, but for those of the log and the files.
-func (p *process) counters(t *testing.T) map[string]float64 {
+func (p *webhookd) counters(t *testing.T) map[string]float64 {
 	t.Helper()
-	text := p.get(t, "/metrics")
-	p.noSecrets("/metrics", string(text))
-	counters := map[string]float64{}
-	for line := range bytes.Lines(text) {
-		series, value, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+	code, text, err := p.Get(t.Context(), "/metrics")
+	if err != nil || code != http.StatusOK {
+		t.Fatalf("metrics: code %d: %v", code, err)
+	}
+	p.noSecrets("/metrics", text)
+	counters := process.ParseMetrics(text)
+	maps.DeleteFunc(counters, func(series string, _ float64) bool {
 		name, _, _ := strings.Cut(series, "{")
-		if !strings.HasPrefix(name, "webhookd_") || !strings.HasSuffix(name, "_total") && !strings.HasSuffix(name, "_size_bytes_count") {
-			continue
-		}
-		n, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			t.Fatalf("a metric that is no number: %s", line)
-		}
-		counters[series] = n
-	}
+		return !strings.HasPrefix(name, "webhookd_") || !strings.HasSuffix(name, "_total") && !strings.HasSuffix(name, "_size_bytes_count")
+	})
 	return counters
-}
-
-// get reads a page of the admin listener.
-func (p *process) get(t *testing.T, path string) []byte {
-	t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 // grown returns by how much counters grew.

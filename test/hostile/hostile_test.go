@@ -36,7 +36,7 @@ func TestRequests(t *testing.T) {
 }
 
 // play sends the requests on one connection for as long as it is kept.
-func play(t *testing.T, p *process, cases []hostile.Case) []*played {
+func play(t *testing.T, p *webhookd, cases []hostile.Case) []*played {
 	t.Helper()
 	results := make([]*played, len(cases))
 	var c *connection
@@ -87,7 +87,7 @@ func (r *played) exchange(c *connection, k *hostile.Case) bool {
 
 // judgeLog gives each case its line of the log. Reviews have theirs in order, and so have other
 // requests.
-func (p *process) judgeLog(cases []hostile.Case, results []*played, first int) {
+func (p *webhookd) judgeLog(cases []hostile.Case, results []*played, first int) {
 	lines := p.await(first, len(cases), isOfRequest)
 	var reviews, others []string
 	for _, line := range lines {

@@ -168,7 +168,7 @@ func (v *verdict) judgeLine(c *hostile.Case, played *played, text string) {
 	case "request rejected":
 		want.Code = c.Want.Code
 	case "body rejected":
-		if want.UID = c.Want.UID; want.UID == "" && got.UID == hostile.LoggedUID(hostile.UID) {
+		if want.UID = c.Want.UID; want.UID == "" && got.UID == hostile.UID {
 			want.UID = got.UID // where it was read before the fault
 		}
 		want.BytesIn, want.Error = played.bytesIn, played.message

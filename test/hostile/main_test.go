@@ -1,13 +1,15 @@
 package hostile_test
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/crdconvert/webhookd/test/helpers/process"
 )
 
 // TestMain removes the binary that the tests have built.
@@ -38,10 +40,5 @@ func buildDir() string {
 
 func build() (string, error) {
 	path := filepath.Join(buildDir(), "webhookd")
-	cmd := exec.Command("go", "build", "-o", path, "./examples/custom-server") //nolint:noctx,gosec // for all tests, a path of its own
-	cmd.Dir = "../.."
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build webhookd: %w\n%s", err, out)
-	}
-	return path, nil
+	return path, process.Build(context.Background(), "../..", path, nil) //nolint:forbidigo // for all tests
 }

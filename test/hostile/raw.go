@@ -182,6 +182,18 @@ func rawPaths() []RawCase {
 	lost := []Answer{turnedAway(http.StatusNotFound, "NotFound", "webhookd serves nothing at this path")}
 	return []RawCase{
 		{"a slash at the end", with("/crdconvert/"), ok()},
+		{"a slash at the end before a query", with("/crdconvert/?timeout=30s"), ok()},
+		{"an odd query", with("/crdconvert?a=b;c&timeout=%zz&="), ok()},
+		{"a query of 18 KiB", with("/crdconvert?" + strings.Repeat("x&", 9<<10)), ok()},
+		{"the root", with("/"), lost},
+		{"a path of 20 KiB", with("/" + strings.Repeat("long/", 4<<10)), lost},
+		{"more behind the path", with("/crdconvert/x"), lost},
+		{"a longer name", with("/crdconvertx"), lost},
+		{"two dots at the end", with("/crdconvert/.."), lost},
+		{"another host as a path", with("//elsewhere.test/crdconvert"), lost},
+		{"an escaped NUL", with("/crdconvert%00"), lost},
+		{"a backslash at the end", with("/crdconvert\\"), lost},
+		{"the path of the probes", with("/livez"), lost},
 		{"the path in escapes", with("/%63rdconvert"), lost},
 		{"two slashes at the start", with("//crdconvert"), lost},
 		{"two slashes at the end", with("/crdconvert//"), lost},

@@ -52,7 +52,7 @@ func TestSlowRequests(t *testing.T) {
 
 // judgeRaw judges the lines of the log, and reports all verdicts. An answer with a line in the log
 // is a case of its own for that.
-func (p *process) judgeRaw(cases []hostile.RawCase, verdicts []*played, answers [][]*played, first int) {
+func (p *webhookd) judgeRaw(cases []hostile.RawCase, verdicts []*played, answers [][]*played, first int) {
 	var logged []hostile.Case
 	var lines []*played
 	for i := range cases {

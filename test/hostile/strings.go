@@ -1,13 +1,9 @@
 package hostile
 
-import (
-	"encoding/json"
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // stringCases pin texts as a value that no rule touches, as one that is moved, and, where they are
-// no text at all, what is said of them. The texts of Corpus come on top.
+// no text at all, what is said of them.
 func stringCases() []Case {
 	var cases []Case
 	add := func(name string, position string, in, out string) {
@@ -90,63 +86,4 @@ func badTexts() []badText {
 		{"a terminal escape in a name", holding(from, "{\"\x1b[2J\":1}"), "unexpected character", false},
 	}
 	return texts
-}
-
-// CorpusSize is how many texts Corpus has at least.
-const CorpusSize = 515
-
-// Corpus returns texts that programs have fallen over, each different from the others.
-func Corpus() []string {
-	seen := map[string]bool{}
-	var texts []string
-	for _, list := range [][]string{
-		singleCharacters(), wordsOfLanguages(), numbersInText(), markup(), commands(), formats(), paths(), writing(), layouts(), longStrings(),
-	} {
-		for _, text := range list {
-			if !seen[text] {
-				seen[text] = true
-				texts = append(texts, text)
-			}
-		}
-	}
-	return texts
-}
-
-// The places where a text of the corpus is put.
-const (
-	InValue   = "as a name and a value" // that no rule touches
-	InMoved   = "as a value that is moved"
-	InMessage = "as the name of an object that fails"
-	InUID     = "as the uid"
-)
-
-// CorpusPositions returns these places.
-func CorpusPositions() []string { return []string{InValue, InMoved, InMessage, InUID} }
-
-// MaxUID is the size in bytes of the longest uid that is answered.
-const MaxUID = 1 << 10
-
-// CorpusBody returns a review with a text in a place. The text is written with no escapes but those
-// that JSON demands.
-func CorpusBody(position, text string) string {
-	literal := quoted(text)
-	switch position {
-	case InValue:
-		return review(holding(from, "{"+quoted("n"+text)+":"+literal+"}"))
-	case InMoved:
-		return review(cronTab(from, `"hostPort":`+quoted(text+":1")))
-	case InMessage:
-		return review(`{"apiVersion":"` + from + `","kind":"Widget","metadata":{"namespace":` + literal + `,"name":` + literal + `}}`)
-	}
-	return strings.Replace(review(object()), `"`+UID+`"`, quoted("u"+text), 1)
-}
-
-func quoted(text string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err != nil {
-		panic(fmt.Sprintf("hostile: a string does not encode: %v", err))
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -49,7 +49,7 @@ func tlsCases() []tlsCase {
 
 // A tlsServer is a running webhookd and what it takes from clients.
 type tlsServer struct {
-	*process
+	*webhookd
 
 	clients *tlstest.CA
 }
@@ -327,7 +327,7 @@ func resumeAcrossRotation(t *testing.T, e *tlsServer) {
 	e.resumed(t, config, true)
 	first := len(e.log(0))
 	pair := e.ca.Issue(t, tlstest.Leaf{})
-	tlstest.SwapSecretDir(t, e.secret, pair.Files())
+	tlstest.SwapSecretDir(t, e.Secret, pair.Files())
 	e.await(first, 1, func(line string) bool { return strings.Contains(line, `"msg":"certificate loaded"`) })
 	got, state, err := e.ask(t, config.Clone())
 	if err != nil || got.code != http.StatusOK || !state.DidResume {

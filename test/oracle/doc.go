@@ -9,7 +9,6 @@
 //   - every golden of testdata/conversionreviews is what the caller of the client gets, by both
 //     kinds of clientConfig: fragments, lists of mixed versions, items, integers that no float64
 //     holds (golden_test.go, goldenfile_test.go);
-//   - a request that is refused as a whole shows its user our message (message_test.go);
 //   - an overloaded server is called again, and for how long (overload_test.go);
 //   - whatever a converter does, the client takes what we call a success, with its labels and
 //     annotations (fuzz).

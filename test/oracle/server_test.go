@@ -17,9 +17,9 @@ import (
 	"github.com/crdconvert/webhookd/internal/tlsreload"
 	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // A setup says how a webhookd differs from the one that `webhookd serve --tls-dir` runs by default.
@@ -27,7 +27,6 @@ type setup struct {
 	kinds  []converters.Kind // in addition to the builtin ones
 	limits server.Limits
 	hooks  server.Hooks
-	review review.Hooks
 }
 
 // A webhookd is a running server, wired as cmd/webhookd does it.
@@ -98,7 +97,7 @@ func (w *webhookd) wire(s *setup, secret string) {
 	if err != nil {
 		w.t.Fatalf("registry: %v", err)
 	}
-	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, s.review)
+	reviewer := review.NewReviewer(func() *converters.Registry { return registry }, review.Hooks{})
 	hooks := s.hooks
 	hooks.HTTPFailed = func(text string) { _, _ = w.log.Write([]byte(text + "\n")) }
 	hooks.HandshakeFailed = func(reason, text string) {

@@ -19,12 +19,11 @@ type Walk struct {
 }
 
 // A Step is a write at a version, with changes or without. With Storage, the API server stores
-// another version from then on. With Grow, the kind and its CRD grow.
+// another version from then on.
 type Step struct {
 	Version string
 	Changes []Change
 	Storage string
-	Grow    bool
 }
 
 // Lines describes the walk, a line for each step.
@@ -42,8 +41,6 @@ func (s Step) String() string {
 	switch {
 	case s.Storage != "":
 		return "store at " + s.Storage
-	case s.Grow:
-		return "the kind and its CRD grow"
 	case len(s.Changes) == 0:
 		return "write at " + s.Version + " without a change"
 	}

@@ -8,14 +8,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/crdconvert/webhookd/examples/crds"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/laws/generate"
 	"github.com/crdconvert/webhookd/internal/laws/hold"
-	"github.com/crdconvert/webhookd/internal/schema/apiserver"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 	"github.com/crdconvert/webhookd/test/helpers/crdschematest"
-	"github.com/crdconvert/webhookd/test/helpers/exampletest"
 )
 
 // kinds is the CRD of kind: .spec.a in v1 is .spec.b in v2 and .spec.c in v3. Only v1 has
@@ -278,18 +275,4 @@ func TestFuzzNeedsSchemas(t *testing.T) {
 	if err := suite.Check(ctx, slices.Values([][]byte{[]byte(sample)})); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-}
-
-// BenchmarkFuzz holds a small kind to all laws, on as many goroutines as there are processors.
-func BenchmarkFuzz(b *testing.B) {
-	all, err := apiserver.Parse("crd.yaml", crds.CronTabs)
-	if err != nil {
-		b.Fatal(err)
-	}
-	suite := hold.Suite{Kind: &exampletest.Kinds()[0], CRD: all[0]}
-	stats, err := suite.Fuzz(b.Context(), uint64(b.N))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportMetric(float64(stats.Objects)/b.Elapsed().Seconds(), "objects/s")
 }

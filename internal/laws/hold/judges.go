@@ -90,8 +90,6 @@ func (t *subject) returnsFrom(to string, sent []byte, name string, keeps bool) *
 	switch {
 	case diff.Path == "":
 		return nil
-	case t.isNewField(t.version, diff.Path):
-		law = Skew
 	case t.keeps:
 		law = Edit
 	}

@@ -49,12 +49,6 @@ type Suite struct {
 	// Like is a kind that converts valid objects to the same, apart from what either keeps. Objects
 	// that it cannot convert are not compared.
 	Like *converters.Kind
-	// Next is what the kind and its CRD grow to. If it is set, L11 is checked, and walks go on with
-	// it.
-	Next *Generation
-	// NewFields are fields that CRD has and the kind's own copy of it does not have. If there are
-	// any, L12 is checked, and L6 is not.
-	NewFields []NewField
 	// Progress, if set, is called after each object of Fuzz, by one goroutine at a time.
 	Progress func(Stats)
 }
@@ -91,7 +85,6 @@ type Runner struct {
 	generators map[string]*generate.Generator
 	pools      map[string][]map[string]any
 	answers    *Resource // of Like
-	next       *Runner
 
 	lock     sync.Mutex
 	stats    Stats
@@ -129,10 +122,6 @@ func (s Suite) Prepare() (*Runner, error) {
 				b.pools[version] = append(b.pools[version], b.View(version, obj))
 			}
 		}
-	}
-	if s.Next != nil {
-		b.next, err = Suite{Kind: s.Next.Kind, CRD: s.Next.CRD, Seed: s.Seed, Hints: s.Hints, Drops: s.Drops}.Prepare()
-		problems = append(problems, err)
 	}
 	return b, errors.Join(problems...)
 }

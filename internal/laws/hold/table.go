@@ -16,8 +16,6 @@ const (
 	Total         Law = "L7 total"
 	Deterministic Law = "L8 deterministic"
 	Hidden        Law = "L10 nothing hidden"
-	Growth        Law = "L11 growth"
-	Skew          Law = "L12 skew"
 	WellFormed    Law = "L13 well formed"
 	Metadata      Law = "metadata"
 	Source        Law = "source"
@@ -74,10 +72,8 @@ const (
 	valid                      // the API server stores it
 	accepted                   // its labels and annotations are valid
 	unkept                     // it keeps nothing
-	schemas                    // the converter knows all fields of the version
 	answers                    // Suite.Like
 	forgery                    // Suite.Forgeries
-	growing                    // Suite.Next
 )
 
 // Table returns all laws, in the order in which they are held: a violation is one of the first, so
@@ -128,7 +124,7 @@ func Table() []Row {
 			More: ". The API server would silently prune nothing. Unless the source has them, no list with keys has elements with " +
 				"the same keys or without their key, and no set has duplicates",
 			Remedy: "write only fields that the schema of the target version has, or add the field to it",
-			needs:  result | readable | schemas, holds: (*subject).pruned,
+			needs:  result | readable, holds: (*subject).pruned,
 			Check: "schema", Otherwise: "kube-apiserver drops the field, or refuses the next write", judge: (*subject).fits,
 		},
 		{
@@ -154,8 +150,8 @@ func Table() []Row {
 			stage: stored, needs: result, holds: (*subject).edits,
 		},
 		{
-			Law: Growth, Says: "what was kept before a rule was added returns after it", More: ", also if replicas without the rule convert it again",
-			stage: stored, needs: growing, holds: (*subject).grown,
+			Law: "L11 growth", Says: "what was kept before a rule was added returns after it",
+			More: ", also if replicas without the rule convert it again", stage: elsewhere,
 		},
 		{
 			Law: WellFormed, Says: "whatever annotations an object carries, the result has the types and the structure of its schema",
@@ -168,8 +164,8 @@ func Table() []Row {
 			stage:  walked, holds: (*subject).walk,
 		},
 		{
-			Law: Skew, Says: "a field that the API server knows in one version, and webhookd in none, survives writes at other versions",
-			stage: elsewhere, // with Suite.NewFields, L1 and walks name it
+			Law: "L12 skew", Says: "a field that the API server knows in one version, and webhookd in none, survives writes at other versions",
+			stage: elsewhere,
 		},
 		{Law: "L9 pure", Says: "no clock, no randomness, no look-up", stage: elsewhere},
 		{
@@ -199,8 +195,7 @@ func RowOf(law Law) Row {
 // has returns what there is for the laws of the conversion to a version.
 func (t *subject) has(to string) (has needs) {
 	for i, is := range [...]bool{ // in the order of the constants
-		t.results[to] != nil, t.class != classInvalid, t.class == classValid, !t.refused, !t.keeps,
-		len(t.NewFields) == 0, t.answers != nil, t.Forgeries, t.next != nil,
+		t.results[to] != nil, t.class != classInvalid, t.class == classValid, !t.refused, !t.keeps, t.answers != nil, t.Forgeries,
 	} {
 		if is {
 			has |= 1 << i

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	helper "github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"k8s.io/client-go/kubernetes"
 )
@@ -72,15 +72,11 @@ func (p *Plane) ready() error {
 }
 
 // Metrics are those of the API server.
-func (p *Plane) Metrics(t *testing.T) webhook.Metrics {
+func (p *Plane) Metrics(t *testing.T) helper.Metrics {
 	t.Helper()
 	text, err := p.Kube(t).CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	metrics, err := webhook.ParseMetrics(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return metrics
+	return helper.ParseMetrics(string(text))
 }

@@ -3,21 +3,24 @@ package scenario
 import (
 	"testing"
 
-	"github.com/crdconvert/webhookd/test/e2e/webhook"
+	"github.com/crdconvert/webhookd/test/helpers/process"
 )
 
 // Scraped is a webhookd whose metrics can be read.
 type Scraped interface {
-	Metrics(t *testing.T) webhook.Metrics
+	Metrics(t *testing.T) process.Metrics
 }
 
 // Metrics implements Scraped: those of all replicas that run.
-func (r *Replicas) Metrics(t *testing.T) webhook.Metrics {
+func (r *Replicas) Metrics(t *testing.T) process.Metrics {
 	t.Helper()
-	var all webhook.Metrics
+	all := process.Metrics{}
 	for _, p := range r.Processes {
-		if p.Running() {
-			all = append(all, p.Metrics(t)...)
+		if !p.Alive() {
+			continue
+		}
+		for series, value := range p.Metrics(t) {
+			all[series] += value
 		}
 	}
 	return all

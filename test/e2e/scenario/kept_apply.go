@@ -1,13 +1,11 @@
 package scenario
 
 import (
-	"encoding/json"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -185,59 +183,23 @@ func keptConflicts(s subject, storage string) {
 // removed returns members without the field, or the element, at a JSON pointer.
 func removed(t *testing.T, members, pointer string) string {
 	t.Helper()
-	var object any
-	if err := json.Unmarshal([]byte("{"+members+"}"), &object); err != nil {
+	patch, err := jsonpatch.DecodePatch([]byte(`[{"op":"remove","path":"` + pointer + `"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := patch.Apply([]byte("{" + members + "}"))
+	if err != nil {
 		t.Fatalf("%v: %s", err, members)
 	}
-	return membersOf(t, without(t, object, strings.Split(pointer, "/")[1:]))
-}
-
-func without(t *testing.T, v any, path []string) any {
-	t.Helper()
-	switch v := v.(type) {
-	case map[string]any:
-		if _, found := v[path[0]]; !found {
-			t.Fatalf("nothing at %s", path)
-		}
-		if len(path) == 1 {
-			delete(v, path[0])
-		} else {
-			v[path[0]] = without(t, v[path[0]], path[1:])
-		}
-		return v
-	case []any:
-		i, err := strconv.Atoi(path[0])
-		if err != nil || i >= len(v) {
-			t.Fatalf("nothing at %s", path)
-		}
-		if len(path) == 1 {
-			return slices.Delete(v, i, i+1)
-		}
-		v[i] = without(t, v[i], path[1:])
-		return v
-	}
-	t.Fatalf("nothing at %s", path)
-	return nil
+	return string(text[1 : len(text)-1])
 }
 
 // merged returns the members of both, where the specs have no field in common.
 func merged(t *testing.T, a, b string) string {
 	t.Helper()
-	var all, more map[string]map[string]any
-	for text, into := range map[string]*map[string]map[string]any{a: &all, b: &more} {
-		if err := json.Unmarshal([]byte("{"+text+"}"), into); err != nil {
-			t.Fatalf("%v: %s", err, text)
-		}
-	}
-	maps.Copy(all["spec"], more["spec"])
-	return membersOf(t, all)
-}
-
-func membersOf(t *testing.T, object any) string {
-	t.Helper()
-	text, err := json.Marshal(object)
+	text, err := jsonpatch.MergePatch([]byte("{"+a+"}"), []byte("{"+b+"}"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v: %s, %s", err, a, b)
 	}
 	return string(text[1 : len(text)-1])
 }

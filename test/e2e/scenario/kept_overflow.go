@@ -22,7 +22,7 @@ func KeptOverflow(t *testing.T, e *Env) {
 	t.Helper()
 	e = e.ByRules(t)
 	w := e.Webhookd(t)
-	w.AllowLog("review failed")
+	w.Tolerate("review failed")
 	s := e.subject(t, crateCRD(t), w)
 	part := func(name string, do func(s subject)) {
 		s.run(name, func(s subject) {
@@ -49,8 +49,8 @@ func KeptOverflow(t *testing.T, e *Env) {
 			t.Errorf("%s is 0", name)
 		}
 	}
-	quotesNothing(t, w.Log(), "hunter2")
-	quotesNothing(t, w.Log(), random(40))
+	quotesNothing(t, w.Log(""), "hunter2")
+	quotesNothing(t, w.Log(""), random(40))
 }
 
 // random is a text of n characters that nothing makes shorter, the same one each time.

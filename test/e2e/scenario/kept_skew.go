@@ -17,7 +17,7 @@ func KeptSkew(t *testing.T, e *Env) {
 	t.Helper()
 	e = e.ByRules(t)
 	w := e.Webhookd(t)
-	w.AllowLog("CRD") // whose copy is old
+	w.Tolerate("CRD") // whose copy is old
 	crd := crateCRD(t)
 	s := e.subject(t, crd, w)
 	const ports, plain = `"ports":[{"name":"a","port":1,"fresh":"hunter2"},{"name":"b","fresh":"hunter3"}]`,
@@ -36,7 +36,7 @@ func KeptSkew(t *testing.T, e *Env) {
 			})
 		}
 	}
-	s.outdated(w.Log(), 1)
+	s.outdated(w.Log(""), 1)
 	s.run("the copy catches up", func(s subject) {
 		e.freshField(s, "v1", "v1beta1", "ports")
 		p := skewed{s, "v1", "v1beta1", "caught-up", "image"}
@@ -44,12 +44,12 @@ func KeptSkew(t *testing.T, e *Env) {
 		newer := crd.DeepCopy()
 		addFresh(newer, "v1", "ports")
 		e.rules.knows(s.t, newer)
-		s.outdated(w.Log(), 0)
+		s.outdated(w.Log(""), 0)
 		s.wants("v1", p.name, p.spec("i", `"fresh":"f",`+ports))
 		p.set("v1beta1", "j")
 		s.wants("v1", p.name, p.spec("j", `"fresh":"f",`+ports))
 	})
-	quotesNothing(t, w.Log(), "hunter")
+	quotesNothing(t, w.Log(""), "hunter")
 }
 
 // outdated holds what the gauge says of the kind's copy of the CRD, and that the log has said so
@@ -70,7 +70,7 @@ func (s subject) outdated(log []string, want float64) {
 func KeptSkewOfTypes(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)
-	w.AllowLog("CRD")
+	w.Tolerate("CRD")
 	s := e.subject(t, e.CRD(t, "databases.example.com"), w)
 	for _, storage := range s.Served {
 		for version, to := range map[string]string{"v1alpha1": "v1", "v1beta1": "v1alpha1", "v1": "v1alpha1"} {
@@ -86,7 +86,7 @@ func KeptSkewOfTypes(t *testing.T, e *Env) {
 			})
 		}
 	}
-	quotesNothing(t, w.Log(), "hunter")
+	quotesNothing(t, w.Log(""), "hunter")
 }
 
 // freshField has the API server store one version, and gives another one, and none else, a field of

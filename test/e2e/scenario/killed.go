@@ -19,7 +19,7 @@ func Killed(t *testing.T, e *Env) {
 	t.Helper()
 	o := e.Options(t)
 	w := webhook.Start(t, o)
-	o.Listen, o.CA, o.Dir = w.Addr(), w.CA(), w.SecretDir() // the next one takes its place
+	o.Listen, o.CA, o.Dir = w.Addr(), w.CA(), w.Secret // the next one takes its place
 	r := e.Install(t, CRD(t, "crontabs.example.com"), w)
 	p := populate(t, r, 10)
 	watched := populateOne(t, r, "watched")
@@ -33,7 +33,7 @@ func Killed(t *testing.T, e *Env) {
 			t.Error("webhookd was not asked")
 		}
 		l.outage(func() {
-			w.Kill(t)
+			w.Kill()
 			away(t, r, watched)
 			l.lap(5)
 			w = webhook.Start(t, o)

@@ -17,7 +17,7 @@ import (
 func Subresources(t *testing.T, e *Env) {
 	t.Helper()
 	w := e.Webhookd(t)
-	w.AllowLog("build webhookd with the types of the CRD") // it has two fields of the status that the types lack
+	w.Tolerate("build webhookd with the types of the CRD") // it has two fields of the status that the types lack
 	kinds := []scalable{
 		{crd: "crontabs.example.com", path: map[string]string{"v1beta1": "spec.replicas", "v1": "spec.replicas"}},
 		{crd: "databases.example.com", path: map[string]string{

@@ -47,7 +47,7 @@ func Upgraded(t *testing.T, e *Env) {
 	u := &upgrade{replicas: replicas, r: r, l: l}
 
 	for _, w := range replicas.Processes {
-		w.AllowLog("rules cannot be used, the last good ones are kept")
+		w.Tolerate("rules cannot be used, the last good ones are kept")
 	}
 	e.rules.change(t, crontabRules, lastRule, newerRule, "failure")
 	refusesNewerRules(t, older, u)
@@ -63,7 +63,7 @@ func Upgraded(t *testing.T, e *Env) {
 		u.replace(t, older)
 	}
 	for _, gone := range u.ending {
-		gone.Wait(t)
+		gone.Wait()
 	}
 	// None of those that began is left.
 	r.MustConvert(t, replicas, 1, func() { l.lap(10) })
@@ -71,7 +71,7 @@ func Upgraded(t *testing.T, e *Env) {
 	l.intact(t)
 	p.unharmed(t, was)
 	for _, w := range replicas.Processes {
-		quotesNothing(t, w.Log(), "hunter")
+		quotesNothing(t, w.Log(""), "hunter")
 	}
 }
 
@@ -88,7 +88,7 @@ func (u *upgrade) replace(t *testing.T, o webhook.Options) {
 	o.CA, o.Hosts = u.replicas.CA(), []string{ServiceHost, "127.0.0.1"}
 	old, stays, next := u.replicas.Processes[0], u.replicas.Processes[1], webhook.Start(t, o)
 	u.l.lap(5)
-	old.Terminate(t)
+	old.Terminate()
 	Eventually(t, "the replica to say that it ends", func() bool {
 		return old.Metrics(t).Sum("webhookd_draining") == 1
 	})
@@ -108,19 +108,19 @@ func refusesNewerRules(t *testing.T, older webhook.Options, u *upgrade) {
 	older.CA, older.Hosts = u.replicas.CA(), []string{ServiceHost, "127.0.0.1"}
 	older.Flags = slices.Concat(older.Flags, []string{"--wait-for-rules"})
 	w := webhook.Start(t, older)
-	w.AllowLog("rules have errors, only the kinds without any are served")
-	code, text := w.Ready(t)
-	if want := "rules of some kinds have errors"; code != http.StatusServiceUnavailable || !strings.Contains(text, want) {
-		t.Errorf("readiness is %d, %s; want 503 and %q", code, text, want)
+	w.Tolerate("rules have errors, only the kinds without any are served")
+	code, text, err := w.Get(t.Context(), "/readyz")
+	if want := "rules of some kinds have errors"; err != nil || code != http.StatusServiceUnavailable || !strings.Contains(text, want) {
+		t.Errorf("readiness is %d, %s, %v; want 503 and %q", code, text, err, want)
 	}
-	log := strings.Join(w.Log(), "\n")
+	log := strings.Join(w.Log(""), "\n")
 	for _, want := range []string{crontabRules, webhook.NewerKey, "a newer webhookd may have more"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log does not have %q:\n%s", want, log)
 		}
 	}
-	w.Terminate(t)
-	w.Wait(t)
+	w.Terminate()
+	w.Wait()
 }
 
 // annotate gives each object an annotation.

@@ -40,7 +40,7 @@ func NewBalancer(t *testing.T, listen string, targets ...string) *Balancer {
 	t.Cleanup(func() {
 		stop()
 		listener.Close()
-		b.Drop()
+		b.drop()
 		b.wg.Wait()
 	})
 	return b
@@ -56,8 +56,8 @@ func (b *Balancer) Set(targets ...string) {
 	b.targets, b.next = slices.Clone(targets), 0
 }
 
-// Drop closes all connections that are open now.
-func (b *Balancer) Drop() {
+// drop closes all connections that are open now.
+func (b *Balancer) drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for conn := range b.open {
@@ -114,7 +114,7 @@ func (b *Balancer) dial() (net.Conn, error) {
 	return nil, err
 }
 
-// keep notes connections for Drop. It is false when the balancer has ended.
+// keep notes connections for drop. It is false when the balancer has ended.
 func (b *Balancer) keep(conns ...net.Conn) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

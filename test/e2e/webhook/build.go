@@ -1,7 +1,7 @@
 package webhook
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/crdconvert/webhookd/test/helpers/process"
 )
 
 const product = "github.com/crdconvert/webhookd"
@@ -54,9 +56,9 @@ func Older(t *testing.T) string {
 }
 
 var (
-	root  = sync.OnceValues(findRoot)                                            //nolint:gochecknoglobals // once a process; it never changes
-	built = sync.OnceValues(func() (string, error) { return build("webhookd") }) //nolint:gochecknoglobals // once a process; it never changes
-	older = sync.OnceValues(buildOlder)                                          //nolint:gochecknoglobals // once a process; it never changes
+	root  = sync.OnceValues(findRoot)                                                     //nolint:gochecknoglobals // once a process; it never changes
+	built = sync.OnceValues(func() (string, error) { return BuildWith("webhookd", nil) }) //nolint:gochecknoglobals // once a process; it never changes
+	older = sync.OnceValues(buildOlder)                                                   //nolint:gochecknoglobals // once a process; it never changes
 )
 
 // RemoveBuilt removes what Build has built in this process, if it has.
@@ -98,8 +100,8 @@ func buildOlder() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, "internal", "converters", "rules", "syntax", "rule.go")
-	text, err := os.ReadFile(file) //nolint:gosec // of this tree
+	const file = "internal/converters/rules/syntax/rule.go"
+	text, err := os.ReadFile(filepath.Join(dir, file)) //nolint:gosec // of this tree
 	if err != nil {
 		return "", err
 	}
@@ -107,32 +109,25 @@ func buildOlder() (string, error) {
 	if strings.Count(string(text), was) != 1 {
 		return "", fmt.Errorf("%s does not have %s once", file, was)
 	}
-	changed, overlay := filepath.Join(buildDir(), "rule.go"), filepath.Join(buildDir(), "overlay.json")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: changed}})
-	if err != nil {
+	changed := filepath.Join(buildDir(), "rule.go")
+	text = []byte(strings.Replace(string(text), was, `name: "keyOfALaterRelease"`, 1))
+	if err := errors.Join(os.MkdirAll(buildDir(), 0o700), os.WriteFile(changed, text, 0o600)); err != nil { //nolint:gosec // a path of its own
 		return "", err
 	}
-	for name, text := range map[string]string{changed: strings.Replace(string(text), was, `name: "keyOfALaterRelease"`, 1), overlay: string(replace)} {
-		if err := errors.Join(os.MkdirAll(buildDir(), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-			return "", err
-		}
-	}
-	return build("older", "-overlay", overlay)
+	return BuildWith("older", map[string]string{file: changed})
 }
 
-func build(name string, flags ...string) (string, error) {
+// BuildWith builds webhookd under a name, as RemoveBuilt expects it, with other files in the place
+// of some of its own.
+func BuildWith(name string, overlay map[string]string) (string, error) {
 	removeOrphans()
 	dir, err := root()
 	if err != nil {
 		return "", err
 	}
 	path := filepath.Join(buildDir(), name)
-	flags = append([]string{"build", "-ldflags", "-s -w", "-o", path}, flags...)
-	cmd := exec.Command("go", append(flags, "./examples/custom-server")...) //nolint:noctx,gosec // for all tests, a path of its own
-	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build webhookd: %w\n%s", err, out)
+	if err := os.MkdirAll(buildDir(), 0o700); err != nil {
+		return "", err
 	}
-	return path, nil
+	return path, process.Build(context.Background(), dir, path, overlay)
 }

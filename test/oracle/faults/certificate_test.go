@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"github.com/crdconvert/webhookd/test/oracle/load"
-	"github.com/crdconvert/webhookd/test/oracle/process"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // unusable is what the log says while the files are not what they should be.
@@ -58,8 +58,8 @@ func TestX3FIPS(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"on", "only"} {
 		ca := tlstest.NewCA(t, "faults")
-		p := process.Launch(t, process.Options{
-			Binary: binary(t, "webhookd"), CA: ca, Flags: []string{"--drain-delay=0s"}, Env: []string{"GODEBUG=fips140=" + mode},
+		p := run(t, process.Options{
+			CA: ca, Flags: []string{"--drain-delay=0s"}, Env: []string{"GODEBUG=fips140=" + mode},
 		})
 		calls := start(t, alone(p), ca)
 		h := shakeHands(t, p, ca, 1, 50)

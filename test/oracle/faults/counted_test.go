@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // TestR16StalledReviewsAreCounted has clients stop in the middle of a body, and others not read the

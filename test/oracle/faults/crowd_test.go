@@ -18,13 +18,13 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"github.com/crdconvert/webhookd/test/oracle/load"
-	"github.com/crdconvert/webhookd/test/oracle/process"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // Loopback addresses of one who means no good, and of an API server.
@@ -365,8 +365,8 @@ func echoServer(t *testing.T, p *process.Process) string {
 // the kernel with -full, and by the test otherwise.
 func launchContainer(t *testing.T, ca *tlstest.CA, tolerated ...string) *process.Process {
 	t.Helper()
-	return process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Flags: []string{memoryLimit(smallContainer)}, Tolerated: tolerated,
+	return run(t, process.Options{
+		CA: ca, Flags: []string{memoryLimit(smallContainer)}, Tolerated: tolerated,
 		Memory: scaled[int64](0, smallContainer),
 	})
 }

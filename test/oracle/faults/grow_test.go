@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"github.com/crdconvert/webhookd/test/oracle/load"
-	"github.com/crdconvert/webhookd/test/oracle/process"
 )
 
 // grown returns objects of a size, each with the elements of one of its arrays or maps repeated.
@@ -113,8 +113,8 @@ func launchExample(t *testing.T, ca *tlstest.CA, dir string, container int64) (p
 		t.Fatal(err)
 	}
 	from, _ := object["apiVersion"].(string)
-	p = process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Memory: scaled(0, container), Tolerated: []string{reviewFailed, `"msg":"body rejected"`, "fields that the copy of their CRD lacks"},
+	p = run(t, process.Options{
+		CA: ca, Memory: scaled(0, container), Tolerated: []string{reviewFailed, `"msg":"body rejected"`, "fields that the copy of their CRD lacks"},
 		Flags: []string{memoryLimit(container), "--rules", filepath.Join(dir, "rules.yaml"), "--crds", filepath.Join(dir, "crd.yaml")},
 	})
 	return p, object, otherVersion(t, crd, from)
@@ -153,7 +153,7 @@ func TestR15ShapesThatGrow(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("peak %d MiB, shed %v", wantWithinContainer(t, p), p.Scrape().Sum("webhookd_shed_total", `reason="memory"`))
+			t.Logf("peak %d MiB, shed %v", wantWithinContainer(t, p), p.Scrape().Sum("webhookd_shed_total", "reason", "memory"))
 		})
 	}
 }
@@ -181,7 +181,7 @@ func TestR15TinyContainer(t *testing.T) {
 		for code, n := range more {
 			codes[code] += n
 		}
-		given = p.Scrape().Sum("webhookd_shed_total", `"memory"`)
+		given = p.Scrape().Sum("webhookd_shed_total", "reason", "memory")
 	}
 	l.NoFailures()
 	t.Logf("%s after %s, given up %.0f, peak %d MiB", codeCounts(codes), time.Since(began), given, p.PeakMemory()>>20)

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"github.com/crdconvert/webhookd/test/oracle/load"
-	"github.com/crdconvert/webhookd/test/oracle/process"
 )
 
 // handshakes are a load of connections that are made and closed.

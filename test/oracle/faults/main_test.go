@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
-
-	"github.com/crdconvert/webhookd/test/oracle/process"
 )
 
 //nolint:gochecknoglobals // the flags of these tests

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 
 	"github.com/crdconvert/webhookd/test/oracle/load"
-	"github.com/crdconvert/webhookd/test/oracle/process"
 )
 
 // A shape makes a body of about size bytes.
@@ -93,8 +93,8 @@ func codeCounts(codes map[int]int) string {
 func TestR2LegalListOf100MB(t *testing.T) {
 	objects, rounds := scaled(1000, 10_000), scaled(3, 20)
 	ca := tlstest.NewCA(t, "faults")
-	p := process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Flags: []string{memoryLimit(smallContainer)}, Memory: scaled[int64](0, smallContainer),
+	p := run(t, process.Options{
+		CA: ca, Flags: []string{memoryLimit(smallContainer)}, Memory: scaled[int64](0, smallContainer),
 	})
 	client := newPoster(t, p, ca)
 	body := reviewtest.Body(objects, 10_000)

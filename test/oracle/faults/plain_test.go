@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
-	"github.com/crdconvert/webhookd/test/oracle/process"
 )
 
 // A poster sends bodies as they are. It costs a tenth of the API server's client, and sends what

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server"
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 
 	"github.com/crdconvert/webhookd/test/oracle/apiclient"
 	"github.com/crdconvert/webhookd/test/oracle/faults/balancer"
-	"github.com/crdconvert/webhookd/test/oracle/process"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // clusterIP is the address of the Service, where no one listens.
@@ -19,16 +19,25 @@ const clusterIP = "10.96.0.17:443"
 // reviewFailed is in the log's line of a review that was answered Failed.
 const reviewFailed = `"msg":"review failed"`
 
+// run starts a process for the Service, by default of webhookd as it is shipped.
+func run(t *testing.T, o process.Options) *process.Process {
+	t.Helper()
+	if o.Hosts = []string{apiclient.ServiceHost, "127.0.0.1"}; o.Binary == "" {
+		o.Binary = binary(t, "webhookd")
+	}
+	return process.Launch(t, o)
+}
+
 // launch starts a webhookd as it is shipped.
 func launch(t *testing.T, ca *tlstest.CA, flags ...string) *process.Process {
 	t.Helper()
-	return process.Launch(t, process.Options{Binary: binary(t, "webhookd"), CA: ca, Flags: flags})
+	return run(t, process.Options{CA: ca, Flags: flags})
 }
 
 // launchHostile starts one whose converters misbehave.
 func launchHostile(t *testing.T, ca *tlstest.CA, tolerated []string, flags ...string) *process.Process {
 	t.Helper()
-	return process.Launch(t, process.Options{Binary: binary(t, hostile), CA: ca, Flags: flags, Tolerated: tolerated})
+	return run(t, process.Options{Binary: binary(t, hostile), CA: ca, Flags: flags, Tolerated: tolerated})
 }
 
 func hook(ca *tlstest.CA) apiclient.Hook {
@@ -44,42 +53,26 @@ func alone(p *process.Process) *apiclient.Server {
 type service struct {
 	*balancer.Balancer
 
-	t         *testing.T
-	ca        *tlstest.CA
-	flags     []string
-	tolerated []string // of the logs
+	t     *testing.T
+	ca    *tlstest.CA
+	flags []string
 }
 
 // newService has two replicas, both of them in use.
 func newService(t *testing.T, lag time.Duration, flags ...string) (*service, []*process.Process) {
 	t.Helper()
-	s := newServiceOf(t, lag, flags...)
-	replicas := s.begin()
-	return s, replicas
-}
-
-// newServiceOf has no replicas yet.
-func newServiceOf(t *testing.T, lag time.Duration, flags ...string) *service {
-	t.Helper()
-	return &service{Balancer: balancer.New(t, lag), t: t, ca: tlstest.NewCA(t, "faults"), flags: flags}
-}
-
-// begin adds two replicas, and waits until both of them are in use.
-func (s *service) begin() []*process.Process {
-	s.t.Helper()
+	s := &service{Balancer: balancer.New(t, lag), t: t, ca: tlstest.NewCA(t, "faults"), flags: flags}
 	replicas := []*process.Process{s.replica(), s.replica()}
 	for _, p := range replicas {
 		s.used(p)
 	}
-	return replicas
+	return s, replicas
 }
 
 // replica adds one.
 func (s *service) replica() *process.Process {
 	s.t.Helper()
-	p := process.Launch(s.t, process.Options{
-		Binary: binary(s.t, "webhookd"), CA: s.ca, Flags: s.flags, Tolerated: s.tolerated,
-	})
+	p := launch(s.t, s.ca, s.flags...)
 	s.Add(p.Addr, p.Ready)
 	return p
 }
@@ -103,7 +96,7 @@ func (s *service) client() *apiclient.Server {
 // launchTolerant starts one whose log may have a line about each failed or rejected review.
 func launchTolerant(t *testing.T, ca *tlstest.CA, flags ...string) *process.Process {
 	t.Helper()
-	return process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Flags: flags, Tolerated: []string{reviewFailed, `"msg":"body rejected"`},
+	return run(t, process.Options{
+		CA: ca, Flags: flags, Tolerated: []string{reviewFailed, `"msg":"body rejected"`},
 	})
 }

@@ -2,17 +2,20 @@ package faults_test
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/reviewtest"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 
 	"github.com/crdconvert/webhookd/test/oracle/load"
-	"github.com/crdconvert/webhookd/test/oracle/process"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // A footprint is what a process keeps while nothing happens.
@@ -31,16 +34,22 @@ func rest(t *testing.T, p *process.Process, client *poster, fewest int) footprin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return footprint{heap: heap, goroutines: int(p.Scrape()["go_goroutines"]), descriptors: p.Descriptors()}
+	metrics := p.Scrape()
+	if held := metrics["webhookd_request_bytes_in_flight"]; held != 0 {
+		t.Errorf("%v bytes are counted that no request has", held)
+	}
+	return footprint{heap: heap, goroutines: int(metrics["go_goroutines"]), descriptors: p.Descriptors()}
 }
 
 // TestS1Soak makes many reviews, each with values of its own; none of them may show in another
-// (I34), and then compares what the process keeps with what it kept after the first ones (I23).
+// (I34). Next to them, requests end in all other ways. Then it compares what the process keeps with
+// what it kept after the first ones (I23).
 func TestS1Soak(t *testing.T) {
 	t.Parallel()
 	const warmUp, slack = 5000, 2
 	ca := tlstest.NewCA(t, "faults")
 	p := launch(t, ca, "--pprof")
+	p.Tolerate(reviewFailed, `"msg":"body rejected"`)
 	client := newPoster(t, p, ca)
 	idle := p.Descriptors() + slack
 	bodies := canaryBodies()
@@ -48,10 +57,14 @@ func TestS1Soak(t *testing.T) {
 		l := load.Start(t, load.Options{Workers: workers, Durations: true, Call: func(worker, n int) error {
 			return client.ownCanary(t, bodies[n%len(bodies)], fmt.Sprintf("canary-%04d-%012d-", worker, n))
 		}})
+		others := load.Start(t, load.Options{Workers: 2, Rate: 500, Call: func(_, n int) error {
+			return client.endOtherwise(t.Context(), p.Addr, n)
+		}})
 		for !enough(l) {
 			wait.For(t, 10*time.Millisecond)
 		}
 		l.NoFailures()
+		others.NoFailures()
 		return l
 	}
 	made := func(n int64) func(l *load.Load) bool { return func(l *load.Load) bool { return l.Calls() >= n } }
@@ -106,6 +119,24 @@ func canaryBodies() [][]byte {
 		bodies = append(bodies, reviewtest.Review("apiextensions.k8s.io/v1", "example.com/v1", list...))
 	}
 	return bodies
+}
+
+// endOtherwise makes a request that is refused, whose review fails, whose answer is not read, or
+// whose body does not come to its end.
+func (p *poster) endOtherwise(ctx context.Context, address string, n int) error {
+	unknown := reviewtest.Review("apiextensions.k8s.io/v1", "example.com/v1", []byte(`{"apiVersion":"example.com/v1beta1","kind":"Nothing"}`))
+	bodies := []string{"", `{"kind":`, string(unknown)}
+	if i := n % (len(bodies) + 2); i < len(bodies) {
+		_, _, err := p.post(ctx, []byte(bodies[i]))
+		return err
+	}
+	config := p.client.Transport.(*http.Transport).TLSClientConfig //nolint:forcetypeassert // as newPoster makes it
+	conn, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(conn, "%s%d\r\n\r\n%s", requestHead, len(unknown)+n%2, unknown)
+	return errors.Join(err, conn.Close())
 }
 
 // ownCanary sends a body with the canary in place of the placeholder, and checks that the answer

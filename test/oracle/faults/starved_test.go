@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/crdconvert/webhookd/test/helpers/process"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 
 	"github.com/crdconvert/webhookd/test/oracle/load"
-	"github.com/crdconvert/webhookd/test/oracle/process"
-	"github.com/crdconvert/webhookd/test/oracle/wait"
 )
 
 // TestR8NoFileCanBeWritten runs the process where no file can be written, as on a full disk or a
@@ -19,8 +19,8 @@ import (
 func TestR8NoFileCanBeWritten(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "faults")
-	p := process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca, Ulimit: "-f 0", Env: []string{"HOME=/nowhere", "TMPDIR=/nowhere"},
+	p := run(t, process.Options{
+		CA: ca, Ulimit: "-f 0", Env: []string{"HOME=/nowhere", "TMPDIR=/nowhere"},
 		Flags: []string{"--drain-delay=0s"},
 	})
 	l := start(t, alone(p), ca)
@@ -46,8 +46,8 @@ func TestR10ProcessIsStopped(t *testing.T) {
 	t.Parallel()
 	stopped := scaled(4*time.Second, 40*time.Second)
 	ca := tlstest.NewCA(t, "faults")
-	p := process.Launch(t, process.Options{
-		Binary: binary(t, "webhookd"), CA: ca,
+	p := run(t, process.Options{
+		CA:        ca,
 		Tolerated: []string{"TLS handshake error", "deadline of the request exceeded"}, // of requests without a client
 	})
 	wait.Until(t, "readiness", func() bool { return p.Ready(t.Context()) })

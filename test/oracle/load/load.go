@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/crdconvert/webhookd/test/oracle/wait"
+	"github.com/crdconvert/webhookd/test/helpers/wait"
 )
 
 // A Load calls all the time until it is stopped. Its methods are safe for concurrent use but for

@@ -2,7 +2,6 @@ package check_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -132,31 +131,5 @@ func TestRecursionEndsWhereNothingIsKnown(t *testing.T) {
 	directions := check.Explain(set.Bound().Kinds[0])
 	if len(directions) != 2 || len(directions[0].Atoms) == 0 {
 		t.Error(directions)
-	}
-}
-
-// BenchmarkCheck loads and checks 40 rules between schemas of 400 leaves.
-func BenchmarkCheck(b *testing.B) {
-	var field, hub, list strings.Builder
-	for i := range 400 {
-		fmt.Fprintf(&hub, "f%d: {type: string}, ", i)
-		if i < 40 {
-			fmt.Fprintf(&field, "g%d: {type: string}, ", i)
-			fmt.Fprintf(&list, "    - {spoke: .spec.g%d, hub: .spec.f%d}\n", i, i)
-		} else {
-			fmt.Fprintf(&field, "f%d: {type: string}, ", i)
-		}
-	}
-	whole := func(fields string) string { return "{type: object, properties: {" + fields + "}}" }
-	text := strings.NewReplacer("NAME", "widget", "FIELD", whole(field.String()), "HUB", whole(hub.String())).Replace(crd)
-	crds, err := apiserver.Parse("crd.yaml", []byte(text))
-	if err != nil {
-		b.Fatal(err)
-	}
-	source := engine.Source{Name: "a.yaml", Text: []byte(strings.ReplaceAll(rules, "NAME", "widget") + "    rules:\n" + list.String())}
-	for b.Loop() {
-		if _, found := load(b, crds, engine.Options{}, source); len(found) > 0 {
-			b.Fatal(found)
-		}
 	}
 }

@@ -189,29 +189,23 @@ func (r *rollout) walk(t *testing.T, storage *crdschema.Version, index uint64, e
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := withUID(t, generator.Object(*lawsSeed, index))
-	pass := func(by int, from, to *crdschema.Version, text []byte) []byte {
-		object := convert(t, r.phases[by], text, from.Name, to.Name)
-		to.Prune(object)
-		to.Default(object)
-		return encode(t, object)
-	}
+	now := withUID(t, generator.Object(*lawsSeed, index))
 	if first != storage {
-		stored = pass(0, first, storage, stored)
+		now = stored(t, r.phases[0], now, first, storage)
 	}
 	for phase := range len(r.phases) - 1 {
 		for range 4 {
 			reads, writes := phase+random.IntN(2), phase+random.IntN(2)
-			read := pass(reads, storage, other, stored)
+			read := stored(t, r.phases[reads], now, storage, other)
 			if edits && random.IntN(2) == 0 {
 				read = edited(t, read)
 			}
-			next := pass(writes, other, storage, read)
-			if was, is := visible(t, edited(t, stored)), visible(t, edited(t, next)); lost(was, is) {
-				t.Errorf("stored at %s: %s\nread by %d: %s\nwritten by %d: %s\n%s", storage.Name, stored, reads, read, writes, next, cmp.Diff(was, is))
+			next := stored(t, r.phases[writes], read, other, storage)
+			if was, is := visible(t, edited(t, now)), visible(t, edited(t, next)); lost(was, is) {
+				t.Errorf("stored at %s: %s\nread by %d: %s\nwritten by %d: %s\n%s", storage.Name, now, reads, read, writes, next, cmp.Diff(was, is))
 				return
 			}
-			stored = next
+			now = next
 		}
 	}
 }

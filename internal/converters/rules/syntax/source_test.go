@@ -1,10 +1,11 @@
 package syntax
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/crdconvert/webhookd/test/helpers/costtest"
 )
 
 // The position of a byte of a long line counts its characters, and leads back to the byte.
@@ -34,18 +35,15 @@ func TestPositionsInALongLine(t *testing.T) {
 	}
 }
 
-// BenchmarkParseOneLine reads a file of one line, in which each rule has a malformed path.
-func BenchmarkParseOneLine(b *testing.B) {
-	for _, n := range []int{1000, 4000, 16000} {
+// A file of one line, in which each rule has a malformed path, takes no more than its size.
+func TestManyFindingsInALine(t *testing.T) { //nolint:paralleltest // it measures
+	costtest.Linear(t, 2000, func(n int) func() {
 		text := `{"apiVersion":"conversion.webhookd.io/v1beta1","kind":"Conversion","metadata":{"name":"x"},"spec":{"hub":"v1","versions":[` +
 			`{"name":"v2","rules":[` + strings.TrimSuffix(strings.Repeat(`{"spoke":"ä","hub":".b"},`, n), ",") + `]}]}}`
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				if _, findings := Parse("f", []byte(text)); len(findings) != n {
-					b.Fatalf("%d findings", len(findings))
-				}
+		return func() {
+			if _, findings := Parse("f", []byte(text)); len(findings) != n {
+				t.Errorf("%d findings", len(findings))
 			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(n), "us/each")
-		})
-	}
+		}
+	})
 }

@@ -1,12 +1,11 @@
 package ruleset
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
+	"github.com/crdconvert/webhookd/test/helpers/costtest"
 	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 
@@ -37,7 +36,7 @@ func properties(n int, name string) string {
 	return "type: object, properties: {" + each(n, name+"#: {type: string}") + "}"
 }
 
-// loadShapes are short, so that 16,000 of each fit the largest allowed files.
+// loadShapes are of all kinds of rules, and of mistakes in them.
 func loadShapes() []loadShape {
 	andOne := func(properties string) string { return strings.TrimSuffix(properties, "}") + ", f: {type: string}}" }
 	one := func(what string) string { return "type: object, properties: {f: {" + what + "}}" }
@@ -166,49 +165,26 @@ func (g grown) files() (ruleFiles, crdFiles []File) {
 	return []File{{Name: "rules.yaml", Text: []byte(text)}}, []File{{Name: "crd.yaml", Text: []byte(crd)}}
 }
 
-// The rules of all shapes load, with findings or without as they say.
-func TestLoadShapes(t *testing.T) {
-	t.Parallel()
+// The rules of all shapes load, with findings or without as they say, and take no more than their
+// size.
+func TestLoadShapes(t *testing.T) { //nolint:paralleltest // it measures
 	for _, shape := range loadShapes() {
 		t.Run(shape.name, func(t *testing.T) {
-			t.Parallel()
-			rules, crds := shape.make(20).files()
-			set, err := exampleKinds().Load(t.Context(), rules, crds)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := len(set.Findings) > 0; got != shape.findings {
-				t.Errorf("findings: %v, want %v: %.500v", got, shape.findings, set.Findings)
-			}
-			if !shape.findings && len(set.Kinds) != 1 {
-				t.Errorf("%d kinds", len(set.Kinds))
-			}
-		})
-	}
-}
-
-// BenchmarkLoadRules reads, checks and compiles a growing Conversion. If loading is linear, the
-// time for each added part does not depend on the size. With -short it loads the smallest only.
-func BenchmarkLoadRules(b *testing.B) {
-	sizes := []int{1000, 4000, 16000}
-	if testing.Short() {
-		sizes = sizes[:1]
-	}
-	for _, shape := range loadShapes() {
-		for _, n := range sizes {
-			rules, crds := shape.make(n).files()
-			if len(rules[0].Text) > syntax.MaxFile {
-				continue // a file of rules may not be larger
-			}
-			b.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(shape.name, " ", "-"), n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if set, err := exampleKinds().Load(b.Context(), rules, crds); err != nil || len(set.Conversions) != 1 {
-						b.Fatalf("%.500v", set.Findings)
+			costtest.Linear(t, 100, func(n int) func() {
+				rules, crds := shape.make(n).files()
+				return func() {
+					set, err := exampleKinds().Load(t.Context(), rules, crds)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := len(set.Findings) > 0; got != shape.findings {
+						t.Errorf("findings: %v, want %v: %.500v", got, shape.findings, set.Findings)
+					}
+					if !shape.findings && len(set.Kinds) != 1 {
+						t.Errorf("%d kinds", len(set.Kinds))
 					}
 				}
-				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(n), "us/each")
 			})
-		}
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,16 +44,11 @@ func (p *Process) Get(ctx context.Context, path string) (code int, body string, 
 	return resp.StatusCode, string(text), err
 }
 
-// Metrics are the samples of one scrape, by name with labels as they are written.
+// Metrics are the samples of a scrape, or of several, by name with labels as they are written.
 type Metrics map[string]float64
 
-// Scrape returns what /metrics says now.
-func (p *Process) Scrape() Metrics {
-	p.tb.Helper()
-	code, text, err := p.Get(p.tb.Context(), "/metrics")
-	if err != nil || code != http.StatusOK {
-		p.tb.Fatalf("metrics: code %d: %v", code, err)
-	}
+// ParseMetrics reads the Prometheus text format.
+func ParseMetrics(text string) Metrics {
 	m := make(Metrics)
 	for line := range strings.Lines(text) {
 		if i := strings.LastIndexByte(line, ' '); i > 0 && line[0] != '#' {
@@ -64,17 +60,28 @@ func (p *Process) Scrape() Metrics {
 	return m
 }
 
-// Sum returns the sum over all series of a metric whose labels hold each part.
-func (m Metrics) Sum(name string, parts ...string) float64 {
+// Scrape returns what /metrics says now.
+func (p *Process) Scrape() Metrics {
+	p.tb.Helper()
+	code, text, err := p.Get(p.tb.Context(), "/metrics")
+	if err != nil || code != http.StatusOK {
+		p.tb.Fatalf("metrics: code %d: %v", code, err)
+	}
+	return ParseMetrics(text)
+}
+
+// Sum adds up the samples of a metric that have all these labels, given as names and values in
+// turn. It is 0 where there is none. A histogram NAME has NAME_count and NAME_sum.
+func (m Metrics) Sum(name string, labels ...string) float64 {
 	var sum float64
 series:
 	for series, value := range m {
-		bare, labels, _ := strings.Cut(series, "{")
+		bare, of, _ := strings.Cut(series, "{")
 		if bare != name {
 			continue
 		}
-		for _, part := range parts {
-			if !strings.Contains(labels, part) {
+		for label := range slices.Chunk(labels, 2) {
+			if !strings.Contains(","+of, ","+label[0]+`="`+label[1]+`"`) {
 				continue series
 			}
 		}
