@@ -16,18 +16,12 @@ func TestErrorsAreOfOneForm(t *testing.T) {
 	t.Parallel()
 	said := regexp.MustCompile(`(?m)^(?:stderr '\^?)?webhookd: (.*?)\$?'?$`)
 	begins, ends := regexp.MustCompile(`^(?:`+aName+`|[\w-]+)(?: [\w>=-]+)*(?: \([^)]*\))?(?::\d+)?: `), regexp.MustCompile(`: `+aName+`$`)
-	allowed := map[string]string{
-		"stdin is wanted for several things, name files for all but one: -":    "it is what several flags name",
-		"not a ConversionReview, send one: .kind":                              "of a document, whose errors end with their path",
-		"request without a uid, the answer could not be matched: .request.uid": "the same",
-	}
 	lines := 0
 	for _, file := range filesBelow(t, "testdata", ".txtar", "usage.txt") {
 		for _, m := range said.FindAllStringSubmatch(read(t, file), -1) {
 			lines++
 			line := strings.NewReplacer(`\.`, ".", `\[`, "[", `\]`, "]", `\(`, "(", `\)`, ")").Replace(m[1])
 			switch {
-			case allowed[line] != "":
 			case ends.MatchString(line) && !begins.MatchString(line), strings.HasPrefix(line, "unknown flag"), strings.HasPrefix(line, "unknown command"):
 				t.Errorf("%s: begin with what is wrong: %s", file, line)
 			case regexp.MustCompile(`\w\.$`).MatchString(line), regexp.MustCompile(`^[A-Z][a-z]+ `).MatchString(line):

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -15,10 +16,9 @@ import (
 // newHelpCommand is cobra's help command, except that an unknown command is a usageError.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "help [COMMAND]",
-		Short:             "Print what a command does, and its flags",
-		ValidArgsFunction: commandsBelow,
-		Args:              cobra.ArbitraryArgs,
+		Use:   "help [COMMAND]",
+		Short: "Print what a command does, and its flags",
+		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil {
@@ -35,11 +35,7 @@ func newHelpCommand() *cobra.Command {
 // printHelp is the help function of all commands. Sections are those of cobra's template.
 func printHelp(cmd *cobra.Command, _ []string) {
 	var b strings.Builder
-	text := strings.TrimSpace(cmd.Long)
-	if text == "" {
-		text = cmd.Short + "."
-	}
-	b.WriteString(reflow(text) + "\n\nUsage:\n")
+	b.WriteString(reflow(cmp.Or(strings.TrimSpace(cmd.Long), cmd.Short+".")) + "\n\nUsage:\n")
 	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
 		b.WriteString(fold("  ", "      ", words(cmd.UseLine()), ""))
 	} else {

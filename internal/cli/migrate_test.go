@@ -93,7 +93,7 @@ func TestMigrateRefuses(t *testing.T) {
 		"others.example.com":          "webhookd: others.example.com: there is no such CRD\n",
 		"engines.example.com --to v3": "webhookd: engines.example.com: there is no version \"v3\", choose one of v1beta1, v1\n",
 		"engines.example.com --settle -1s --writes-per-second 0": "webhookd: --writes-per-second 0: no writes, write a number above 0\n" +
-			"webhookd: --settle -1s: not a time to wait\n",
+			"webhookd: --settle -1s: not a time to wait, write a duration such as 70s\n",
 		"engines.example.com --remove v1beta1": "webhookd: engines.example.com: v1beta1 cannot be removed, since objects are to be stored in it: name another version with --to\n",
 	} {
 		if got := c.run(t, append([]string{"migrate"}, strings.Fields(args)...)...); got.Code == 0 || got.Stderr != want || got.Stdout != "" {

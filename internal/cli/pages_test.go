@@ -140,7 +140,7 @@ func (p *page) runPipe(t *testing.T, command string, out *bytes.Buffer) {
 			if i == len(stages)-1 {
 				errs = &stdout // in the order of a terminal
 			}
-			Run(t.Context(), "", exampleKinds(), strings.Fields("webhookd "+args), nil, bytes.NewReader(in), &stdout, errs)
+			Run(t.Context(), "", exampleKinds(), strings.Fields("webhookd "+os.ExpandEnv(args)), nil, bytes.NewReader(in), &stdout, errs)
 		} else {
 			shell := exec.CommandContext(t.Context(), "sh", "-c", stage) //nolint:gosec // a command of our pages
 			shell.Stdin, shell.Stdout, shell.Stderr = bytes.NewReader(in), &stdout, out
@@ -165,7 +165,7 @@ func TestPagesAreFollowed(t *testing.T) {
 		"docs/how-to/back-up-and-export.md":         controlplane + "guardordinary_test.go exportPage",
 		"docs/how-to/check-live-objects.md":         "internal/cli/live_test.go TestTheHowToOfLiveObjectsIsTrue",
 		"docs/how-to/come-from-kubebuilder.md":      "contrib/controllerruntime/howto_test.go TestHowToIsTrue",
-		"docs/how-to/compare-with-your-webhook.md":  "internal/cli/makerun_test.go TestMakeRunShowsAConversion",
+		"docs/how-to/compare-with-your-webhook.md":  "internal/cli/compare_test.go TestTheHowToOfCompareIsTrue",
 		"docs/how-to/convert-manifests-in-git.md":   pages,
 		"docs/how-to/debug-a-failing-conversion.md": controlplane + "howto_test.go TestHowTo",
 		"docs/how-to/edit-rules.md":                 "test/playground/playground_test.go TestPage",
@@ -190,6 +190,25 @@ func TestPagesAreFollowed(t *testing.T) {
 	}
 	for name := range followed {
 		t.Errorf("%s has no commands", name)
+	}
+}
+
+// The reference of rules compares them with those in Git.
+//
+//nolint:paralleltest // it works in a folder of its own
+func TestRulesAreComparedWithThoseInGit(t *testing.T) {
+	page, example := read(t, "../../docs/reference/rules.md"), "../../examples/quickstart/"
+	rules, crd := read(t, example+"rules.yaml"), read(t, example+"crd.yaml")
+	_, script, _ := strings.Cut(page, "```sh\n")
+	script, _, _ = strings.Cut(script, "```")
+	t.Chdir(t.TempDir())
+	writeExample(t, "rules.yaml", rules)
+	writeExample(t, "crd.yaml", crd)
+	const commit = "git init -q -b main && git add . && git -c user.name=a -c user.email=a@example.com commit -q -m a\n"
+	change := "sed -i 's/mailTo}/mailTo, drop: unused}/' rules.yaml\n"
+	out, err := exec.CommandContext(t.Context(), "bash", "-euc", commit+script+change+script).CombinedOutput() //nolint:gosec // of our page
+	if err != nil || !strings.HasPrefix(string(out), "webhookd: no findings in 1 file, and kept values return as before\n") || !strings.Contains(string(out), "(kept-dropped)") {
+		t.Errorf("%v:\n%s", err, out)
 	}
 }
 

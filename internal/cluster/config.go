@@ -52,21 +52,30 @@ func (o *Options) Contexts() []string {
 }
 
 func (o *Options) explain(err error) error {
-	file, unread := errors.AsType[*fs.PathError](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case clientcmd.IsEmptyConfig(err):
-		return ErrNone
-	case unread:
-		return fmt.Errorf("%s: cannot read the kubeconfig: %w, give its file with --kubeconfig", file.Path, file.Err)
-	case o.Context != "" && !slices.Contains(o.Contexts(), o.Context):
-		return fmt.Errorf("--context %s: no such context in the kubeconfig", o.Context)
 	}
-	for _, file := range o.loader().ConfigAccess().GetLoadingPrecedence() {
-		if _, err := clientcmd.LoadFromFile(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: not a kubeconfig: %w, give another file with --kubeconfig", file, err)
+	found := ""
+	for _, name := range o.loader().ConfigAccess().GetLoadingPrecedence() {
+		_, wrong := clientcmd.LoadFromFile(name)
+		file, unread := errors.AsType[*fs.PathError](wrong)
+		switch {
+		case unread && o.Kubeconfig == "" && errors.Is(wrong, fs.ErrNotExist):
+		case unread:
+			return fmt.Errorf("%s: cannot read the kubeconfig: %w, give its file with --kubeconfig", name, file.Err)
+		case wrong != nil:
+			return fmt.Errorf("%s: not a kubeconfig: %w, give another file with --kubeconfig", name, wrong)
+		default:
+			found = name
 		}
 	}
-	return fmt.Errorf("kubeconfig: %w", err)
+	switch {
+	case found != "" && o.Context != "" && !slices.Contains(o.Contexts(), o.Context):
+		return fmt.Errorf("--context %s: no such context in the kubeconfig, kubectl config get-contexts lists them", o.Context)
+	case !clientcmd.IsEmptyConfig(err):
+		return fmt.Errorf("kubeconfig: %w", err)
+	case found != "":
+		return fmt.Errorf("%s: no cluster in the context, give another file with --kubeconfig or another context with --context", found)
+	}
+	return ErrNone
 }

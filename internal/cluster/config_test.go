@@ -41,7 +41,10 @@ func TestKubeconfigsThatNameNoCluster(t *testing.T) {
 	}{
 		"no such file":    {cluster.Options{Kubeconfig: "nowhere"}, "nowhere: cannot read the kubeconfig: no such file or directory, give its file with --kubeconfig"},
 		"not YAML":        {cluster.Options{Kubeconfig: writeFile(t, "kubeconfig", "]")}, "kubeconfig: not a kubeconfig: "},
-		"no such context": {cluster.Options{Kubeconfig: good, Context: "z"}, `--context z: no such context in the kubeconfig`},
+		"no such context": {cluster.Options{Kubeconfig: good, Context: "z"}, `--context z: no such context in the kubeconfig, kubectl config get-contexts lists them`},
+		"a folder":        {cluster.Options{Kubeconfig: t.TempDir()}, ": cannot read the kubeconfig: is a directory, give its file with --kubeconfig"},
+		"empty":           {cluster.Options{Kubeconfig: writeFile(t, "kubeconfig", "")}, "kubeconfig: no cluster in the context, give another file with "},
+		"another cluster": {cluster.Options{Kubeconfig: writeFile(t, "kubeconfig", strings.ReplaceAll(twoContexts, `"cluster":"c"`, `"cluster":"d"`))}, "kubeconfig: no cluster in the context, "},
 		"no CA": {
 			cluster.Options{Kubeconfig: writeFile(t, "kubeconfig", strings.Replace(twoContexts, `:1"`, `:1","certificate-authority":"/nowhere"`, 1))},
 			"unable to read certificate-authority /nowhere",

@@ -189,8 +189,8 @@ func TestAllProblemsAreReported(t *testing.T) {
 func TestUnreadableFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"rules.a cannot be read: ":     "rules: {a: 'kind: [Conversion'}",
-		"crds: b.yaml cannot be read:": "{rules: {a: 'kind: Conversion'}, crds: {b: '- not an object'}}",
+		"rules.a: not YAML of an object, give the text of a file with --set-file: ": "rules: {a: 'kind: [Conversion'}",
+		"crds: b.yaml: not YAML of an object, give":                                 "{rules: {a: 'kind: Conversion'}, crds: {b: '- not an object'}}",
 	} {
 		if _, err := chart.Render(values(t, text), nil); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", text, err)

@@ -12,17 +12,20 @@ import (
 )
 
 // export runs the first commands of docs/how-to/back-up-and-export.md: what they write can be
-// applied after the object is gone. Then webhookd is gone, and what
+// applied after the object is gone. The objects that docs/reference/rules.md saves can be written
+// back. Then webhookd is gone, and what
 // docs/how-to/debug-a-failing-conversion.md says of the stored version holds.
 func export(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p)
 	w := e.Webhookd(t)
 	e.Install(t, crontabs(t), w)
-	how := filepath.Join(webhook.Root(t), "docs", "how-to")
+	docs := filepath.Join(webhook.Root(t), "docs")
+	how := filepath.Join(docs, "how-to")
 	client := p.Kubectl(t, p.Token(plane.Admin))
 	client.Write(t, "old.yaml", `{apiVersion: example.com/v1beta1, kind: CronTab, metadata: {name: nightly-report, namespace: default}, hostPort: "localhost:80"}`)
 	client.Run(t, "apply", "--server-side", "--field-manager=flux", "-f", "old.yaml")
+	client.Shell(t, codeBlocks(readFile(t, filepath.Join(docs, "reference", "rules.md")))["sh"][1])
 
 	const nightly = "crontabs.v1.example.com nightly-report"
 	client.Shell(t, codeBlocks(readFile(t, filepath.Join(how, "back-up-and-export.md")))["sh"][0], webhookFolder(t))

@@ -39,6 +39,12 @@ func plugin(t *testing.T, p *plane.Plane) {
 	if got := run(admin, "kubectl webhookd crd status"+target+" --address "+w.Addr()+" || true"); !strings.Contains(got, "test reviews succeed\n") {
 		t.Errorf("status:\n%s", got)
 	}
+	admin.Write(t, "ca.crt", string(w.CA().PEM))
+	// There is no kubelet, so the port-forward ends at once.
+	apply := strings.NewReplacer("127.0.0.1:9443", w.Addr(), "9443:443 &", "9443:443 || true").Replace(strings.TrimSpace(blocks["sh"][1]))
+	if got := run(admin, apply+" --force"); !strings.Contains(got, r.Name+": Service webhookd/webhookd converts between all of v1beta1, v1\n") {
+		t.Errorf("apply, to a CRD of another manager:\n%s", got)
+	}
 	if got := run(admin, "kubectl webhookd crd status --help"); !strings.Contains(got, "  kubectl webhookd crd status [FILE...]") {
 		t.Errorf("help:\n%s", got)
 	}
@@ -48,7 +54,7 @@ func plugin(t *testing.T, p *plane.Plane) {
 	if diff := cmp.Diff(withoutRights, run(outsider, "kubectl webhookd crd status || true")); diff != "" {
 		t.Errorf("a user without rights (-want +got):\n%s", diff)
 	}
-	if got := run(admin, "kubectl webhookd crd status --context z || true"); got != "webhookd: --context z: no such context in the kubeconfig\n" {
+	if got := run(admin, "kubectl webhookd crd status --context z || true"); got != "webhookd: --context z: no such context in the kubeconfig, kubectl config get-contexts lists them\n" {
 		t.Errorf("another context:\n%s", got)
 	}
 }

@@ -1,7 +1,6 @@
 package author
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -71,7 +70,7 @@ func runSuggest(ctx context.Context, p *voice.Program, o *suggestOptions) error 
 	}
 	texts := make([]string, 0, len(crds))
 	for _, crd := range crds {
-		text, err := suggest.Conversion(ctx, crd, cmp.Or(o.hub, suggest.HubOf(crd)))
+		text, err := suggest.Conversion(ctx, crd, o.hub)
 		if err != nil {
 			return voice.Usage(fmt.Errorf("--hub: %w", err), "")
 		}

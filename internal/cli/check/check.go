@@ -90,7 +90,7 @@ func (o *checkOptions) check(flags *pflag.FlagSet) error {
 		voice.Problem(len(o.ruled.Rules) == 0, "nothing to check: name files or folders of Conversions"),
 		voice.Problem(len(o.ruled.Rules) > 0 && len(o.ruled.CRDPaths()) == 0 && !o.live.On, "no CRDs to check against: give their file or folder with --crds"),
 		o.live.Check(flags),
-		voice.Problem(len(o.againstCRDs) > 0 && len(o.against) == 0, "CRDs of old rules, and no old rules: give their file or folder with --against"),
+		voice.Problem(len(o.againstCRDs) > 0 && len(o.against) == 0, "--against-crd: CRDs of old rules, and no old rules: give their file or folder with --against"),
 		o.ruled.CheckStdin(slices.Concat(o.against, o.againstCRDs)...),
 		voice.CheckOutput(o.output, names(finding.Formats())...),
 		voice.Problem(!slices.Contains(finding.Severities(), finding.Severity(o.failOn)), "--fail-on %q: no such severity, write error, warning or note", o.failOn)), "")

@@ -59,7 +59,7 @@ func runApply(ctx context.Context, p *voice.Program, o *applyOptions) error {
 	api, err := o.Cluster.Client(p, "", voice.Problem(len(o.names) == 0, "no CRD: name it with --crd, such as crontabs.example.com"), connect.CheckCRDNames("crd", o.names), targetErr,
 		voice.Problem(o.CAFile == "", "no CA: give the file with --ca-file; a Service's certificate is not from a CA of the system"),
 		checkReviewVersions(o.reviewVersions), connect.CheckAddress(o.Address),
-		voice.Problem(o.timeout <= 0, "no time to wait: write --timeout 2m"))
+		voice.Problem(o.timeout <= 0, "--timeout %s: no time to wait, write a duration such as 2m", o.timeout))
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func fileCRDs(ctx context.Context, p *voice.Program, paths []string) ([]*crdwire
 		crds = append(crds, found...)
 	}
 	if err == nil && len(crds) == 0 {
-		err = fmt.Errorf("%s: no %s here", strings.Join(paths, ", "), crdwire.WhatIsRead)
+		err = fmt.Errorf("%s: no %s here, name the file that has one", strings.Join(paths, ", "), crdwire.WhatIsRead)
 	}
 	return crds, err
 }

@@ -79,7 +79,7 @@ verbs [get, list, patch]. If a policy of crd guard protects kept values, be a me
 func runMigrate(ctx context.Context, p *voice.Program, o *migrateOptions, name string) error {
 	api, err := o.cluster.Client(p, "", connect.CheckCRDNames("", []string{name}),
 		voice.Problem(o.perSecond <= 0, "--writes-per-second %g: no writes, write a number above 0", o.perSecond),
-		voice.Problem(o.settle < 0, "--settle %s: not a time to wait", o.settle))
+		voice.Problem(o.settle < 0, "--settle %s: not a time to wait, write a duration such as 70s", o.settle))
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (o *wireOptions) wire(flags *pflag.FlagSet) (crdwire.WireOptions, error) {
 	var targetErr, bundleErr error
 	switch {
 	case o.url != "" && o.Service != "":
-		targetErr = errors.New("both a Service and a URL: give --service or --url")
+		targetErr = errors.New("--service and --url: both name the webhook, give one")
 	case o.url != "":
 		if w.Target, targetErr = crdwire.ParseURL(o.url); targetErr != nil {
 			targetErr = fmt.Errorf("--url: %w", targetErr)

@@ -37,7 +37,7 @@ func (f *Flags) AddCRDs(flags *pflag.FlagSet, otherwise string) {
 func (f *Flags) Check(others ...string) error {
 	var err error
 	if len(f.Rules) > 0 && len(f.CRDPaths()) == 0 && f.Live == nil {
-		err = errors.New("rules need the CRDs that they are about: give their file or folder with --crds")
+		err = errors.New("--crds: missing, rules need the CRDs that they are about: give their file, or with --rules a folder that has both")
 	}
 	return errors.Join(err, f.CheckStdin(others...))
 }
@@ -51,7 +51,7 @@ func (f *Flags) CheckStdin(others ...string) error {
 		}
 	}
 	if reads > 1 {
-		return errors.New("stdin is wanted for several things, name files for all but one: -")
+		return errors.New("-: stdin is wanted for several things, name files for all but one")
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func dropsOf(directions []check.Direction, object []byte, from, to string) ([]st
 		}
 		outer := "" // the last dropped path, which includes those below it
 		for _, a := range d.Atoms {
-			if a.Class != check.Dropped || outer != "" && isBelow(a.Path, outer) {
+			if a.Class != check.Dropped || outer != "" && syntax.Within(a.Path, outer) {
 				continue
 			}
 			outer = a.Path
@@ -157,12 +157,6 @@ func dropsOf(directions []check.Direction, object []byte, from, to string) ([]st
 		}
 	}
 	return lines, nil
-}
-
-// isBelow reports whether path is outer or below it.
-func isBelow(path, outer string) bool {
-	rest, ok := strings.CutPrefix(path, outer)
-	return ok && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
 }
 
 // places counts the places in value that match a path of the rules.

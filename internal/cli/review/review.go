@@ -108,10 +108,7 @@ func (o *reviewOptions) each(p *voice.Program, do func(body []byte) error) error
 			return errors.New("stdin: nothing to answer, pipe a ConversionReview into it")
 		}
 		if err := do(body); err != nil {
-			if len(o.files) > 1 {
-				err = fmt.Errorf("%s: %w", name, err)
-			}
-			return err
+			return fmt.Errorf("%s: %w", offline.NamesOf([]string{name}), err)
 		}
 	}
 	return nil
@@ -123,7 +120,7 @@ func (o *reviewOptions) endpoint() (*crdwire.Endpoint, error) {
 	var targetErr error
 	switch {
 	case o.server != "" && o.Service != "":
-		targetErr = errors.New("both a URL and a Service: give --server or --service")
+		targetErr = errors.New("--server and --service: both name the webhook, give one")
 	case o.Service != "":
 		target, targetErr = o.Target()
 	default:

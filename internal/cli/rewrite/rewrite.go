@@ -57,7 +57,7 @@ func (o *rewriteOptions) problems() error {
 	return errors.Join(
 		voice.Problem(len(o.Files) == 0, "nothing to convert: name files or folders of objects"),
 		voice.Problem(slices.Contains(o.Files, offline.Stdin), "-: stdin has no place to change, use webhookd convert"),
-		voice.Problem(o.keep && o.discard, "values that the version cannot express are kept or discarded: give --keep or --discard"), o.Check(true))
+		voice.Problem(o.keep && o.discard, "--keep and --discard: values that the version cannot express are kept or discarded, give one"), o.Check(true))
 }
 
 // way returns how documents are converted to a goal.

@@ -12,11 +12,10 @@ const (
 	progressPause = 100 * time.Millisecond
 	// linePause is the time between two lines where no terminal can overwrite one.
 	linePause = 10 * time.Second
-	barWidth  = 30
 )
 
-// A Progress says how much is done: on a terminal a line that is overwritten in place, with a bar
-// if the total is known, elsewhere a line now and then.
+// A Progress says how much is done: on a terminal a line that is overwritten in place, elsewhere a
+// line now and then.
 type Progress struct {
 	out   io.Writer
 	width int // columns of the terminal; 0 if there is none
@@ -55,12 +54,9 @@ func (p *Progress) Show(done, total uint64, noun string, more ...string) {
 		return
 	}
 	p.last = now
-	text, bar := Count(done, noun), ""
+	text := Count(done, noun)
 	if total > 0 {
-		done = min(done, total)
-		text = fmt.Sprintf("%d of %s", done, Count(total, noun))
-		full := int(barWidth * done / total) //nolint:gosec // at most barWidth
-		bar = "[" + strings.Repeat("#", full) + strings.Repeat(" ", barWidth-full) + "] "
+		text = fmt.Sprintf("%d of %s", min(done, total), Count(total, noun))
 	}
 	more = append(more, now.Sub(p.begin).Round(time.Second).String())
 	text += ", " + strings.Join(more, ", ")
@@ -69,7 +65,7 @@ func (p *Progress) Show(done, total uint64, noun string, more ...string) {
 		return
 	}
 	p.shown = true
-	fmt.Fprintf(p.out, "\r%s\x1b[K", cut(p.name+": "+bar+text, p.width-1))
+	fmt.Fprintf(p.out, "\r%s\x1b[K", cut(p.name+": "+text, p.width-1))
 }
 
 // Listed is show for the objects of a list. Left is how many are not done, or negative if unknown.

@@ -64,7 +64,7 @@ func Wire(text []byte, o WireOptions) ([]byte, []Wired, error) {
 	case len(problems) > 0:
 		return nil, nil, errors.Join(problems...)
 	case len(all) == 0:
-		return nil, nil, errors.New("no " + WhatIsRead + " here")
+		return nil, nil, errors.New("no " + WhatIsRead + " here, name the file that has one")
 	}
 	result, err := edited(text, documents, changed)
 	return result, all, err

@@ -144,7 +144,7 @@ func TestCRDsThatCannotBeWired(t *testing.T) {
 		{"an unknown strategy", head + "spec:\n  conversion: {strategy: Magic}\n" + tail, "line 2: things.example.com: unknown strategy \"Magic\" of conversion, --force replaces it"},
 		{"v1beta1", "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nspec: {a: b}\n", "line 1: write it as apiextensions.k8s.io/v1 first, no API server serves apiextensions.k8s.io/v1beta1 any more"},
 		{"no spec", head, "line 2: things.example.com: CustomResourceDefinition without a spec"},
-		{"no CRD", "kind: Other\n", "no CustomResourceDefinition of apiextensions.k8s.io/v1 or CompositeResourceDefinition of apiextensions.crossplane.io here"},
+		{"no CRD", "kind: Other\n", "no CustomResourceDefinition of apiextensions.k8s.io/v1 or CompositeResourceDefinition of apiextensions.crossplane.io here, name the file that has one"},
 		{"no YAML", "a: b: c\n", "not YAML: mapping values are not allowed in this context"},
 		{"an alias", "a: &a {group: example.com}\n" + head + "spec: *a\n", "line 1: anchors or aliases across the changed part, write them out first"},
 		{

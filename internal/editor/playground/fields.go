@@ -250,7 +250,7 @@ func (t *tracer) followKept(p *place, name string) {
 			continue
 		}
 		for _, to := range t.target.all {
-			if within(to.schema, path) && !t.claimed[to] && t.source.byPath[to.path] == nil {
+			if syntax.Within(to.schema, path) && !t.claimed[to] && t.source.byPath[to.path] == nil {
 				l.to = to
 				t.add(l)
 			}
@@ -379,7 +379,7 @@ func (t *tracer) originKept(p *place, name string) {
 	l := link{class: kept, to: p, reason: "the way back needs it"}
 	if d := annotation.Describe(name, text); len(d.Values) > 0 {
 		for _, from := range t.source.all {
-			if within(from.schema, d.Values[0].Path) {
+			if syntax.Within(from.schema, d.Values[0].Path) {
 				l.from = from
 				break
 			}
@@ -391,17 +391,11 @@ func (t *tracer) originKept(p *place, name string) {
 // annotationOf returns the annotation that keeps a place.
 func annotationOf(in map[string]*place, p *place) *place {
 	for path, at := range in {
-		if within(p.schema, path) {
+		if syntax.Within(p.schema, path) {
 			return at
 		}
 	}
 	return nil
-}
-
-// within reports whether a path is another one or below it.
-func within(path, above string) bool {
-	rest, ok := strings.CutPrefix(path, above)
-	return ok && (rest == "" || strings.ContainsAny(rest[:1], ".["))
 }
 
 // joined joins the links to the hub with those from there.

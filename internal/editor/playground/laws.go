@@ -126,7 +126,7 @@ func (v *evaluation) suggest(ctx context.Context) {
 				"add a version to spec.versions"))
 			continue
 		}
-		text, err := suggest.Conversion(ctx, crd, suggest.HubOf(crd))
+		text, err := suggest.Conversion(ctx, crd, "")
 		if err != nil {
 			v.out.Findings = append(v.out.Findings, problem("crd", "suggest", err.Error(), ""))
 			continue

@@ -67,7 +67,7 @@ func Keys() []Key {
 			Usage: "folder with tls.crt and tls.key, such as a mounted Secret; not together with self-signed",
 		}, Key{
 			Name: "self-signed", Kind: Bool, Default: "false",
-			Usage: "make a certificate in memory, for local use; not together with tls-dir",
+			Usage: "make a certificate in memory, for local use; not together with tls-dir or client-ca-file",
 		}, Key{
 			Name: "client-ca-file", Kind: File,
 			Usage: "PEM file of the CA of client certificates; only behind a proxy, as kube-apiserver presents none and would be refused",

@@ -99,11 +99,11 @@ func normal(k config.Key, text string) string {
 func TestFlagForms(t *testing.T) {
 	t.Parallel()
 	l := mustLoad(t, in{args: []string{
-		"--self-signed", "--client-ca-file", "ca.crt",
+		"--pprof", "--client-ca-file", "ca.crt",
 		"--client-names", `a,"b, Inc."`, "--client-names=c",
 	}})
-	if !l.Config.SelfSigned {
-		t.Error("--self-signed without a value is not true")
+	if !l.Config.PProf {
+		t.Error("--pprof without a value is not true")
 	}
 	if diff := cmp.Diff([]string{"a", "b, Inc.", "c"}, l.Config.ClientNames); diff != "" {
 		t.Errorf("client-names (-want +got):\n%s", diff)

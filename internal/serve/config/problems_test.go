@@ -169,6 +169,10 @@ func TestProblems(t *testing.T) {
 			in{env: []string{"WEBHOOKD_TLS_DIR=/tls"}, args: []string{"--self-signed"}},
 			[]string{`self-signed (flag --self-signed): not possible together with tls-dir (env WEBHOOKD_TLS_DIR): set only one of the two`},
 		},
+		"client certificates and a certificate that is made": {
+			in{file: "client-ca-file: ca.crt\n", args: []string{"--self-signed"}},
+			[]string{`client-ca-file (file webhookd.yaml:1): not possible together with self-signed (flag --self-signed): set only one of the two`},
+		},
 		"settings without what they need": {
 			in{file: "client-names: [a]\nrules: /rules\n"},
 			[]string{

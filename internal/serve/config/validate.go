@@ -50,6 +50,7 @@ func (p *problems) validate(c Config) {
 
 	p.demand(!overlap(c.Listen, c.AdminListen), "admin-listen", "the same port as %s: write another one", "listen")
 	p.demand(!c.SelfSigned || c.TLSDir == "", "self-signed", "not possible together with %s: set only one of the two", "tls-dir")
+	p.demand(!c.SelfSigned || c.ClientCAFile == "", "client-ca-file", "not possible together with %s: set only one of the two", "self-signed")
 	p.demand(c.Rules == "" || c.CRDs != "", "rules",
 		"of no use without %s: set crds to the CRDs that the rules are about", "crds")
 	p.demand(len(c.ClientNames) == 0 || c.ClientCAFile != "", "client-names",

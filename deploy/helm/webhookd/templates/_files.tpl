@@ -86,7 +86,7 @@ A text without a CRD is not changed.
 {{- define "webhookd.parse" -}}
 {{- $object := index . 1 | fromYaml -}}
 {{- if and (hasKey $object "Error") (not (hasKey $object "kind")) -}}
-{{- fail (printf "%s cannot be read: %s" (index . 0) $object.Error) -}}
+{{- fail (printf "%s: not YAML of an object, give the text of a file with --set-file: %s" (index . 0) $object.Error) -}}
 {{- end -}}
 {{- toYaml $object -}}
 {{- end -}}

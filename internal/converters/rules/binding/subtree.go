@@ -17,8 +17,7 @@ type Subtree struct {
 
 // Has reports whether a place is in the subtree, given its path from the root of the object.
 func (t *Subtree) Has(s Side, text string) bool {
-	rest, ok := strings.CutPrefix(withoutKeys(text), t.Path)
-	return ok && s == t.Side && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
+	return s == t.Side && syntax.Within(withoutKeys(text), t.Path)
 }
 
 // UnmappedAt returns what happens to an unmapped place, given its path: what the rule of the

@@ -2,7 +2,9 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
@@ -91,7 +93,7 @@ func (q *requirer) madeSurely(m need) bool {
 		if r.Doubtful || r == m.trigger {
 			return true
 		}
-		sure := !guarded(r, q.dst) && (r.Transform[q.src] == nil || r.Transform[q.src].Total)
+		sure := q.holds(m, r) && (r.Transform[q.src] == nil || r.Transform[q.src].Total)
 		for _, e := range r.Ends[q.src] {
 			sure = sure && m.certain(q.src, e.Segments)
 		}
@@ -144,7 +146,7 @@ func (q *requirer) mayBeAbsent(m need, r *binding.Rule) string {
 	if !writes(r, q.dst) {
 		return fmt.Sprintf("nothing in %s gives it", q.Names[q.src])
 	}
-	if guarded(r, q.dst) && r != m.trigger {
+	if !q.holds(m, r) {
 		return "`" + guardKey(q.dst) + "` may be false"
 	}
 	for _, e := range r.Ends[q.src] {
@@ -165,6 +167,17 @@ func (q *requirer) mayBeAbsent(m need, r *binding.Rule) string {
 		return ""
 	}
 	return q.partial(m, r)
+}
+
+// holds reports whether the condition of a rule is true whenever an object is there, since it is
+// also that of the rule that made the object.
+func (q *requirer) holds(m need, r *binding.Rule) bool {
+	guard := guardOf(r.Syntax, q.dst)
+	if guard == nil || r == m.trigger {
+		return true
+	}
+	return m.trigger != nil && guarded(m.trigger, q.dst) && guard.Value == guardOf(m.trigger.Syntax, q.dst).Value &&
+		!strings.Contains(guard.Value, "self") && binding.Same(r.Element[q.src], m.trigger.Element[q.src])
 }
 
 // misfits says in what way a place may have values that another one does not take. It does not look
@@ -199,4 +212,37 @@ func (q *requirer) partial(m need, r *binding.Rule) string {
 		return fmt.Sprintf("values does not list every value %s allows", from)
 	}
 	return fmt.Sprintf("%s may have no result", computeKey(q.dst))
+}
+
+// unwritten warns of rules of one side, which make no object, whose places are in one that nothing
+// else makes.
+func (p *pair) unwritten(b *binding.Binding, dst binding.Side) {
+	rules := map[string][]*syntax.Rule{}
+	for _, r := range b.Rules {
+		if len(r.Ends[dst]) == 0 || len(r.Ends[dst.Other()]) > 0 || r.How != binding.Computes && !r.HasDefault(dst) {
+			continue
+		}
+		path := r.Ends[dst][0].Segments
+		if above := path[:max(0, len(path)-1)]; len(above) > 0 && above[0].Name != "metadata" && !mayBeMade(b, dst, above) {
+			rules[b.Text(dst, above)] = append(rules[b.Text(dst, above)], r.Syntax)
+		}
+	}
+	for _, object := range slices.Sorted(maps.Keys(rules)) {
+		hint := fmt.Sprintf("write one rule for the whole of %s, or one for a field of it and a field of %s", object, p.Names[dst.Other()])
+		p.warn(posOf(rules[object][0], dst), "rule-never-applies", hint,
+			"%s writes only where %s exists, and nothing makes that in %s", rulesText(rules[object]), object, p.Names[dst])
+	}
+}
+
+// mayBeMade reports whether a copy, or a rule that reads the other side, may make an object or an
+// element.
+func mayBeMade(b *binding.Binding, dst binding.Side, path []syntax.Segment) bool {
+	src := dst.Other()
+	there, copied := b.Counterpart(dst, path)
+	return !copied || b.Base[src].Walk(there).Known ||
+		slices.ContainsFunc(b.RulesBelow(dst, path), func(r *binding.Rule) bool { return len(r.Ends[src]) > 0 }) ||
+		slices.ContainsFunc(b.Elements, func(e *binding.Elements) bool {
+			at := e.Ends[dst].Segments
+			return e.Paired() && (binding.Within(path, at) || binding.Within(at, path))
+		})
 }

@@ -6,6 +6,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,6 +105,10 @@ func (c *checker) kind(k *binding.Kind) {
 		p.movesToStatus()
 		if !s.Unsure {
 			p.emptySpecs()
+			for _, b := range s.Bindings {
+				p.unwritten(b, binding.OfSpoke)
+				p.unwritten(b, binding.OfHub)
+			}
 			p.coverage()
 		}
 		k.Attribute(s, c.findings[before:])
@@ -189,10 +194,7 @@ func (c *checker) neverApplied(k *binding.Kind) {
 }
 
 func (c *checker) neverApplies(rule *syntax.Rule) {
-	place := rule.Spoke
-	if place == nil {
-		place = rule.Hub
-	}
+	place := cmp.Or(rule.Spoke, rule.Hub)
 	c.say(place.Pos, "rule-never-applies", "remove it, or correct the paths",
 		"%s: neither version has its places anywhere the rule set is used: %s", rule, place.Paths[0].Path.Text)
 }

@@ -85,10 +85,7 @@ func Explain(k *binding.Kind) []Direction {
 func (d *Direction) Open() []Atom {
 	var open []Atom
 	for _, a := range d.Atoms {
-		below := func(o Atom) bool {
-			rest, ok := strings.CutPrefix(a.Path, o.Path)
-			return ok && (rest == "" || strings.IndexAny(rest, ".[{") == 0)
-		}
+		below := func(o Atom) bool { return syntax.Within(a.Path, o.Path) }
 		if a.Class == Unmapped && !slices.ContainsFunc(open, below) {
 			a.To = a.made.counterpart
 			open = append(open, a)

@@ -59,9 +59,9 @@ func (n need) certain(s binding.Side, path []syntax.Segment) bool {
 	return !slices.ContainsFunc(optional(n.binding, s, path, nil), func(place string) bool { return !slices.Contains(n.given, place) })
 }
 
-// makers returns the rules that write below an object.
+// makers returns the rules that make an object by writing below it.
 func (n need) makers(dst binding.Side) []*binding.Rule {
-	return slices.DeleteFunc(n.binding.RulesBelow(dst, n.path), func(r *binding.Rule) bool { return !writes(r, dst) })
+	return slices.DeleteFunc(n.binding.RulesBelow(dst, n.path), func(r *binding.Rule) bool { return len(r.Ends[dst.Other()]) == 0 })
 }
 
 // object visits the members of an object, or the elements of a list.
@@ -188,7 +188,7 @@ func (q *requirer) madeInstead(m need) {
 	for _, t := range q.triggers(m) {
 		next := m
 		next.trigger, next.given = t.rule, t.given
-		if t.read && !next.certain(q.src, m.srcPath) {
+		if !next.certain(q.src, m.srcPath) {
 			next.src, next.instead = binding.Place{}, true
 			q.object(next)
 		}
@@ -242,7 +242,6 @@ func (q *requirer) made(m need) {
 type trigger struct {
 	rule  *binding.Rule
 	given []string
-	read  bool // the rule reads a place
 }
 
 // An object that many rules make is not visited for each of them.
@@ -256,10 +255,7 @@ func (q *requirer) triggers(m need) []trigger {
 	var all []trigger
 	alike := map[string]int{}
 	add := func(t trigger, from []syntax.Segment) {
-		above := ""
-		if len(from) > 0 {
-			above = fmt.Sprintf("%q", optional(m.binding, q.src, from[:len(from)-1], nil))
-		}
+		above := fmt.Sprintf("%q", optional(m.binding, q.src, from[:max(0, len(from)-1)], nil))
 		if alike[above]++; alike[above] <= maxAlike && len(all) < maxTriggers {
 			all = append(all, t)
 		}
@@ -268,9 +264,6 @@ func (q *requirer) triggers(m need) []trigger {
 		if r.Doubtful {
 			continue
 		}
-		if len(r.Ends[q.src]) == 0 {
-			add(trigger{rule: r, given: m.ground}, nil)
-		}
 		for _, e := range r.Ends[q.src] {
 			given := optional(m.binding, q.src, e.Segments, m.ground)
 			if m.binding.Prefix[q.src] == "" { // conditions name places of the whole object
@@ -278,7 +271,7 @@ func (q *requirer) triggers(m need) []trigger {
 					given = optional(m.binding, q.src, path, given)
 				}
 			}
-			add(trigger{rule: r, given: given, read: true}, e.Segments)
+			add(trigger{rule: r, given: given}, e.Segments)
 		}
 	}
 	return all

@@ -2,10 +2,10 @@ package hints
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
+	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 )
 
 // A Drop is a place of the version From that the conversion to To loses on purpose.
@@ -44,16 +44,10 @@ func others(hub string, directions []check.Direction, to, path string) []Drop {
 			if target == "" && (a.Class == check.Copied || a.Class == check.Mapped) {
 				target = a.Path
 			}
-			if target != "" && (within(target, path) || within(path, target) && a.Kind == check.Value) {
+			if target != "" && (syntax.Within(target, path) || syntax.Within(path, target) && a.Kind == check.Value) {
 				drops = append(drops, Drop{d.From, to, a.Path})
 			}
 		}
 	}
 	return drops
-}
-
-// within reports whether a path is another one, or below it.
-func within(path, outer string) bool {
-	rest, ok := strings.CutPrefix(path, outer)
-	return ok && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
 }

@@ -60,11 +60,6 @@ func wrapped(p, q place) (s shape) {
 		return keyed(a, q)
 	case list && a.Kind() == b.Items().Kind() && (a.Kind() == crdschema.Object && a.Agrees(b.Items()) || a.Scalar() && plural):
 		s.suffix[1], s.why = []syntax.Segment{{Kind: syntax.First}}, "one value, and a list of them"
-	case list && a.Kind() == crdschema.Array && content(a) == nil && content(b) != nil:
-		if inner, doubt := holder(b.Items(), a.Items(), "", q); inner != nil {
-			s = each(a)
-			s.suffix[1], s.doubt, s.why = append(s.suffix[1], inner...), doubt, "values and objects around them"
-		}
 	case b.Kind() == crdschema.Object && !a.SharesName(b):
 		s.why = "a value and an object around it"
 		s.suffix[1], s.doubt = holder(b, a, "", q)
@@ -95,13 +90,13 @@ func keyed(a *crdschema.Node, list place) (s shape) {
 }
 
 // holder returns the path of the field of an object that can hold a value: the only one apart from
-// its key, else the only required one, or one whose name says so, which is in doubt.
+// its key, else one whose name says so, or the only one that is no scalar, which is in doubt.
 func holder(object, value *crdschema.Node, key string, at place) (path []syntax.Segment, doubt bool) {
 	others := slices.DeleteFunc(slices.Clone(object.Properties()), func(n string) bool { return n == key })
 	says := func(n string) bool {
 		return n == "value" || n == "name" || slices.Equal(didyoumean.Words(n), at.words())
 	}
-	for _, fits := range []func(n string) bool{func(string) bool { return len(others) == 1 }, object.IsRequired, says, func(string) bool { return !value.Scalar() }} {
+	for _, fits := range []func(n string) bool{func(string) bool { return len(others) == 1 }, says, func(string) bool { return !value.Scalar() }} {
 		chosen := slices.DeleteFunc(slices.Clone(others), func(n string) bool {
 			return !fits(n) || object.Property(n).Kind() != value.Kind() || !object.Property(n).Agrees(value)
 		})
@@ -142,8 +137,8 @@ func codec(p, q place) shape {
 	}
 	text, whole := b.Kind() == crdschema.String, a.Kind() == crdschema.Integer
 	switch {
-	case text && a.Kind() == crdschema.Boolean:
-		return shape{keys: "codec: String", doubt: p.name() != q.name() || len(b.Enum()) > 0}
+	case text && a.Kind() == crdschema.Boolean && p.name() == q.name():
+		return shape{keys: "codec: String", doubt: len(b.Enum()) > 0}
 	case len(a.Enum())+len(b.Enum()) > 0:
 	case whole && says("byte") && (text || b.Kind() == crdschema.IntOrString):
 		return shape{keys: "codec: QuantityInt", units: []string{"byte"}}
@@ -203,8 +198,7 @@ func content(n *crdschema.Node) *crdschema.Node {
 // is: the other fields may be new.
 func shared(a, b *crdschema.Node) (n int, part float64) {
 	for _, name := range a.Properties() {
-		x, y := a.Property(name), b.Property(name)
-		if in, there := content(x), content(y); x.Kind() == y.Kind() && (in == nil || there == nil || in.SharesName(there)) {
+		if a.Property(name).Kind() == b.Property(name).Kind() {
 			n++
 		}
 	}

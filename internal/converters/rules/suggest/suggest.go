@@ -22,15 +22,17 @@ import (
 // schemaURL is where editors find the JSON schema of a Conversion.
 const schemaURL = "https://raw.githubusercontent.com/crdconvert/webhookd/main/docs/reference/conversion.schema.json"
 
-// Conversion returns the text of a Conversion of a CRD with a hub. If the CRD does not have that
-// version, it returns an error with the versions that it has.
+// Conversion returns the text of a Conversion of a CRD with a hub, or without a name with the usual
+// one, the storage version. If the CRD does not have that version, it returns an error with the
+// versions that it has.
 //
 // The file has no mistakes of its own, whether or not the `#` is removed before a rule.
 func Conversion(ctx context.Context, crd *crdschema.CRD, hubName string) ([]byte, error) {
-	hub := crd.Version(hubName)
-	if hub == nil {
+	at := slices.IndexFunc(crd.Versions, func(v *crdschema.Version) bool { return v.Name == hubName || hubName == "" && v.Storage })
+	if at < 0 {
 		return nil, fmt.Errorf("no version %s in %s, use one of %s", hubName, crd.Name, strings.Join(crd.VersionNames(), ", "))
 	}
+	hub := crd.Versions[at]
 	d := draft{crd: crd, hub: hub, guesses: map[string][]guess{}}
 	for _, v := range crd.Versions {
 		if v != hub {
@@ -49,16 +51,6 @@ func Conversion(ctx context.Context, crd *crdschema.CRD, hubName string) ([]byte
 		open = check.Explain(k)
 	}
 	return d.write(open), nil
-}
-
-// HubOf returns the usual hub: the storage version.
-func HubOf(crd *crdschema.CRD) string {
-	for _, v := range crd.Versions {
-		if v.Storage {
-			return v.Name
-		}
-	}
-	return crd.Versions[0].Name
 }
 
 // A draft is what a Conversion says.

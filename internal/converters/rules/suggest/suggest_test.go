@@ -31,7 +31,7 @@ func TestGoldens(t *testing.T) {
 			golden := filepath.Join(filepath.Dir(file), "want.yaml")
 			var got []byte
 			for _, crd := range crdsOf(t, file) {
-				text, err := suggest.Conversion(t.Context(), crd, suggest.HubOf(crd))
+				text, err := suggest.Conversion(t.Context(), crd, "")
 				if err != nil {
 					t.Fatal(err)
 				}

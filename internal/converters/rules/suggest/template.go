@@ -22,28 +22,22 @@ func templates() []string {
 var partOf = regexp.MustCompile(`\{\w+\}`)
 
 // split guesses texts that are several fields in the other version: those of an object at the
-// text's own path, else of one next to it, else fields next to it.
+// text's own path or next to it, or fields next to it.
 func (r *region) split() {
-	for _, near := range []func(text, object place) bool{
-		func(text, object place) bool { return slices.Equal(object.names, text.names) },
-		func(text, object place) bool { return slices.Equal(object.outer(), text.outer()) },
-		func(text, object place) bool { return slices.Equal(object.names, text.outer()) },
-	} {
-		for side := range r.open {
-			objects := map[string][]place{} // the values in each
-			for _, p := range r.spread(1 - side) {
-				if kind := p.node.Kind(); kind == crdschema.String || kind == crdschema.Integer {
-					objects[strings.Join(p.outer(), ".")] = append(objects[strings.Join(p.outer(), ".")], p)
-				}
+	for side := range r.open {
+		objects := map[string][]place{} // the values in each
+		for _, p := range r.spread(1 - side) {
+			if kind := p.node.Kind(); kind == crdschema.String || kind == crdschema.Integer {
+				objects[strings.Join(p.outer(), ".")] = append(objects[strings.Join(p.outer(), ".")], p)
 			}
-			for _, text := range r.spread(side) {
-				for _, path := range slices.Sorted(maps.Keys(objects)) {
-					parts := objects[path]
-					object := place{names: parts[0].outer()}
-					if text.node.Kind() == crdschema.String && near(text, object) && r.fill(side, text, object, parts) {
-						delete(objects, path)
-						break
-					}
+		}
+		for _, text := range r.spread(side) {
+			for _, path := range slices.Sorted(maps.Keys(objects)) {
+				object := place{names: objects[path][0].outer()}
+				near := slices.Equal(object.outer(), text.outer()) || slices.Equal(object.names, text.outer())
+				if text.node.Kind() == crdschema.String && near && r.fill(side, text, object, objects[path]) {
+					delete(objects, path)
+					break
 				}
 			}
 		}

@@ -103,6 +103,13 @@ func (e *PathError) Error() string {
 	return text
 }
 
+// Within reports whether the text of a path, of rules or of an object, is that of another one or of
+// a place below it.
+func Within(path, outer string) bool {
+	rest, ok := strings.CutPrefix(path, outer)
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
+}
+
 // ParsePath reads a path. An error is a [PathError].
 func ParsePath(text string) (Path, error) {
 	p := pathParser{text: text}
