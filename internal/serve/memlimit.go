@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"math"
 	"path"
-	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -16,16 +15,21 @@ import (
 	"github.com/crdconvert/webhookd/internal/serve/config"
 )
 
-// gcPercent is GOGC if the environment does not set it. With a small heap, Go's 100 means a
-// collection for every 700 small reviews, and each one scans 2 MB that live for ever. 200 saves 3
-// to 9 % of the CPU of a small request and costs 4 MB of memory (make bench-serve).
-const gcPercent = 200
+// GOGC, if the environment does not set it.
+const (
+	// gcServing: with a small heap, Go's 100 means a collection for every 700 small reviews, and
+	// each one scans 2 MB that live for ever. 200 saves 3 to 9 % of the CPU of a small request and
+	// costs 4 MB of memory (make bench-serve).
+	gcServing = 200
+	// gcLoading is for the start, when large CRDs leave much garbage.
+	gcLoading = 50
+)
 
-// setGCPercent applies gcPercent unless the variable GOGC is set, which the runtime has already
-// read. A memory limit overrides it.
-func setGCPercent(environ []string) {
+// setGCPercent sets GOGC unless the variable is set, which the runtime has already read. A memory
+// limit overrides it.
+func setGCPercent(environ []string, percent int) {
 	if !isSet(environ, "GOGC") {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(percent)
 	}
 }
 
@@ -71,9 +75,9 @@ func setMemoryLimit(limit int64) int64 {
 // connections may take 60 % of the limit.
 const needed = 2.5
 
-// liveHeap returns the bytes of the heap that are in use.
+// liveHeap returns the bytes of the heap that are in use, and frees all others.
 func liveHeap() uint64 {
-	runtime.GC()
+	debug.FreeOSMemory()
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()

@@ -66,7 +66,7 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	for _, w := range o.Loaded.Warnings {
 		logger.Warn("configuration: " + w)
 	}
-	setGCPercent(o.Environ)
+	setGCPercent(o.Environ, gcLoading)
 	memory := setMemoryLimit(memoryLimit(c.MemoryLimit, o.Environ, os.DirFS("/")))
 
 	m := metrics.New(o.Build)
@@ -95,6 +95,7 @@ func newService(ctx context.Context, o Options) (*service, error) {
 	opts.Hooks = serverHooks(m, logger)
 	opts.SocketMemory = socketMemory(os.DirFS("/"))
 	srv := server.New(opts)
+	setGCPercent(o.Environ, gcServing)
 	if err := checkMemory(memory, liveHeap()); err != nil {
 		source.discard()
 		return nil, err

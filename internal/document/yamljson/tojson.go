@@ -45,6 +45,8 @@ func ToJSON(text []byte) ([][]byte, error) {
 // A Document is one of a YAML stream, for callers that need line numbers.
 type Document struct {
 	Root *yaml.Node
+	// Canonical makes JSON write numbers as the API server stores them ([jsondoc.CanonicalNumber]).
+	Canonical bool
 
 	limit int // of the JSON of a node
 }
@@ -64,7 +66,7 @@ func Documents(text []byte) iter.Seq2[Document, error] {
 				yield(Document{}, syntaxError(err))
 				return // the decoder cannot find the next document
 			case len(root.Content) == 0 || empty(root.Content[0]):
-			case !yield(Document{root.Content[0], limit}, nil):
+			case !yield(Document{Root: root.Content[0], limit: limit}, nil):
 				return
 			}
 		}
@@ -74,7 +76,7 @@ func Documents(text []byte) iter.Seq2[Document, error] {
 // JSON returns the JSON text of a node of the document, with at most depth levels of mappings and
 // lists. The error is an *Error.
 func (d Document) JSON(n *yaml.Node, depth int) ([]byte, error) {
-	w := &writer{limit: d.limit, depth: depth}
+	w := &writer{limit: d.limit, depth: depth, canonical: d.Canonical}
 	err := w.value(n)
 	return w.out, err
 }
@@ -103,6 +105,8 @@ type writer struct {
 	depth int          // limit of levels
 	deep  int          // level of the value at hand
 	open  []*yaml.Node // aliases that are being resolved
+
+	canonical bool // as of Document
 }
 
 func fail(n *yaml.Node, format string, args ...any) error {
@@ -120,8 +124,16 @@ func (w *writer) value(n *yaml.Node) error {
 		return w.collection(n)
 	case yaml.ScalarNode:
 		text, err := scalar(n)
-		w.out = append(w.out, text...)
-		return err
+		if err != nil || !w.canonical || !jsondoc.IsNumber(text) {
+			w.out = append(w.out, text...)
+			return err
+		}
+		number, err := jsondoc.CanonicalNumber(string(text))
+		if err != nil {
+			return fail(n, "number that JSON cannot say, write another one")
+		}
+		w.out = append(w.out, number...)
+		return nil
 	case yaml.DocumentNode:
 	}
 	return fail(n, "not a value")

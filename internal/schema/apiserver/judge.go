@@ -47,7 +47,15 @@ func NewJudge(n *crdschema.Node) (*Judge, error) {
 	j := &Judge{schema: &schema.Structural{
 		Generic: schema.Generic{Type: "object"}, Properties: map[string]schema.Structural{judged: *n.Structural()},
 	}}
-	text, err := json.Marshal(j.schema.ToKubeOpenAPI())
+	var err error
+	j.validator, err = validatorOf(j.schema)
+	return j, err
+}
+
+// validatorOf makes a validator. The schema in the API server's other form would take more memory
+// for as long as the CRD lives.
+func validatorOf(s *schema.Structural) (validation.SchemaValidator, error) {
+	text, err := json.Marshal(s.ToKubeOpenAPI())
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +67,8 @@ func NewJudge(n *crdschema.Node) (*Judge, error) {
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&external, &props, nil); err != nil {
 		return nil, err
 	}
-	j.validator, _, err = validation.NewSchemaValidator(&props)
-	return j, err
+	v, _, err := validation.NewSchemaValidator(&props)
+	return v, err
 }
 
 // Refusals returns what the API server has against a value, given as JSON text, once it has added

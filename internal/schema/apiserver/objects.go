@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -32,13 +31,10 @@ type objects struct {
 	embedded  func(obj map[string]any) field.ErrorList
 }
 
-func newObjects(s *schema.Structural, props *apiextensions.JSONSchemaProps) *objects {
+func newObjects(s *schema.Structural) *objects {
 	return &objects{
 		schema: s, embeds: embeds(s),
-		validator: sync.OnceValues(func() (validation.SchemaValidator, error) {
-			v, _, err := validation.NewSchemaValidator(props)
-			return v, err
-		}),
+		validator: sync.OnceValues(func() (validation.SchemaValidator, error) { return validatorOf(s) }),
 		// No deadline: the cost of rules is limited.
 		rules: sync.OnceValue(func() func(map[string]any) field.ErrorList {
 			rules := cel.NewValidator(s, true, celCallLimit)

@@ -6,7 +6,6 @@ package apiserver
 import (
 	"context"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,9 +20,7 @@ func Parse(file string, text []byte) ([]*crdschema.CRD, error) {
 }
 
 // strategy implements [crdschema.NewStrategy].
-func strategy(
-	s *schema.Structural, props *apiextensions.JSONSchemaProps, at *field.Path,
-) (crdschema.Strategy, field.ErrorList) {
+func strategy(s *schema.Structural, at *field.Path) (crdschema.Strategy, field.ErrorList) {
 	// No deadline: the cost of a default is limited.
 	errs, err := defaulting.ValidateDefaults(context.Background(), at, s, true, false)
 	if err == nil && len(errs) == 0 {
@@ -32,5 +29,5 @@ func strategy(
 	if err != nil {
 		errs = append(errs, field.InternalError(at, err))
 	}
-	return newObjects(s, props), errs
+	return newObjects(s), errs
 }

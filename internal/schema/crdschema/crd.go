@@ -1,6 +1,8 @@
 package crdschema
 
 import (
+	"crypto/sha256"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -14,6 +16,8 @@ type CRD struct {
 	Namespaced bool
 	// Versions are all versions, in the order of the CRD.
 	Versions []*Version
+	// Digest identifies the spec, apart from the webhook that it points at.
+	Digest [sha256.Size]byte
 	// File and Line are where the CRD begins; lines count from 1.
 	File string
 	Line int

@@ -1,19 +1,15 @@
 package crdschema
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	sigsjson "sigs.k8s.io/json"
 
+	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/document/yamljson"
 	"github.com/crdconvert/webhookd/internal/schema/xrd"
 )
@@ -28,13 +24,13 @@ const crdKind = "CustomResourceDefinition"
 // without errors then. Without newStrategy, it does not check defaults, and no version has a
 // [Strategy].
 func Parse(file string, text []byte, newStrategy NewStrategy) ([]*CRD, error) {
-	p := &parser{file: file, lines: map[string]int{}, newStrategy: newStrategy}
+	p := &parser{file: file, text: text, lines: map[string]int{}, newStrategy: newStrategy}
 	for document, err := range yamljson.Documents(text) {
 		if err != nil {
 			p.reportYAML(err)
 			break
 		}
-		p.document = document
+		p.document, p.document.Canonical = document, true
 		p.object(document.Root)
 	}
 	return p.crds, p.problems.sorted()
@@ -47,8 +43,8 @@ const maxDepth = 300
 // A parser collects the CRDs and problems of one text.
 type parser struct {
 	file     string
+	text     []byte
 	document yamljson.Document
-	decoder  runtime.Decoder
 	crds     []*CRD
 	lines    map[string]int // of the CRDs by name
 	problems ParseErrors
@@ -94,19 +90,10 @@ func (p *parser) object(n *yaml.Node) {
 }
 
 func (p *parser) crd(n *yaml.Node) {
-	text, err := p.json(n)
-	if err != nil {
-		p.reportYAML(err)
-		return
-	}
 	var in apiextensionsv1.CustomResourceDefinition
-	if !p.decode(n, text, &in) {
-		return
+	if at := p.decode(n, crdKind, &in); at != nil && !isPatch(&in) {
+		p.add(&in, at)
 	}
-	if isPatch(&in) {
-		return
-	}
-	p.add(&in, n)
 }
 
 // definition reads the CRDs that Crossplane makes of an XRD. Problems have lines of the XRD, whose
@@ -116,36 +103,24 @@ func (p *parser) definition(n *yaml.Node, apiVersion string) {
 		p.report(n.Line, "apiVersion of a %s that is not known, write %s/v1 or v2: %q", xrd.Kind, xrd.Group, apiVersion)
 		return
 	}
-	text, err := p.json(n)
-	if err != nil {
-		p.reportYAML(err)
-		return
-	}
 	var in xrd.Definition
-	unknown, err := sigsjson.UnmarshalStrict(text, &in)
-	if err != nil {
-		p.report(n.Line, "not a %s: %v", xrd.Kind, err)
-		return
-	}
-	for _, err := range unknown {
-		p.reportStrict(n, xrd.Kind, err)
-	}
-	if in.Spec.Group == "" && in.Spec.Names.Kind == "" && len(in.Spec.Versions) == 0 && in.Name != "" {
+	at := p.decode(n, xrd.Kind, &in)
+	if at == nil || in.Spec.Group == "" && in.Spec.Names.Kind == "" && len(in.Spec.Versions) == 0 && in.Name != "" {
 		return // a patch
 	}
 	crds, problems := in.CRDs()
 	for _, err := range problems {
-		p.reportField(n, err)
+		p.report(at.lineOf(err.Field), "%s: %s", err.ErrorBody(), err.Field)
 	}
 	for _, crd := range crds {
-		p.add(crd, n)
+		p.add(crd, at)
 	}
 }
 
 // add adds a CRD, or reports what is wrong with it.
-func (p *parser) add(in *apiextensionsv1.CustomResourceDefinition, n *yaml.Node) {
+func (p *parser) add(in *apiextensionsv1.CustomResourceDefinition, at *place) {
 	before := len(p.problems)
-	crd := p.convert(in, n)
+	crd := p.convert(in, at)
 	if line, taken := p.lines[crd.Name]; taken {
 		p.report(crd.Line, "%s that is here twice, remove one; the other is in line %d: %s", crdKind, line, crd.Name)
 	}
@@ -161,56 +136,50 @@ func isPatch(in *apiextensionsv1.CustomResourceDefinition) bool {
 	return in.Name != "" && in.Spec.Group == "" && in.Spec.Names.Kind == "" && in.Spec.Scope == "" && len(in.Spec.Versions) == 0
 }
 
+// decode reads a CRD or XRD, and returns where it is, or nil if it cannot be read. It reports
+// unknown fields, which the API server ignores or refuses. It empties the node, which takes much
+// more memory than its text.
+func (p *parser) decode(n *yaml.Node, kind string, into any) *place {
+	text, err := p.json(n)
+	if err != nil {
+		p.reportYAML(err)
+		return nil
+	}
+	at := p.placeOf(n)
+	n.Content = nil
+	unknown, err := sigsjson.UnmarshalStrict(text, into)
+	if err != nil {
+		p.report(at.line, "not a %s: %v", kind, err)
+		return nil
+	}
+	for _, err := range unknown {
+		p.reportStrict(at, kind, err)
+	}
+	return at
+}
+
 // json returns the JSON that kubectl makes of a node, in which a whole number has no point.
 func (p *parser) json(n *yaml.Node) ([]byte, error) {
 	text, err := p.document.JSON(n, maxDepth)
 	if err != nil {
 		return nil, err
 	}
-	var value any
-	if err := utiljson.Unmarshal(text, &value); err != nil {
-		return nil, &yamljson.Error{Line: n.Line, Problem: "number that JSON cannot say, write another one"}
+	obj, err := jsondoc.ParseObject(text)
+	if err != nil {
+		return nil, err
 	}
-	if members, ok := value.(map[string]any); ok {
-		value = xrd.WithBundle(members)
+	bundle, err := obj.Get("spec", "conversion", "webhook", "clientConfig", "caBundle")
+	if is, ok := bundle.Str(); err == nil && ok {
+		bundle.Replace(jsondoc.StringValue(xrd.Decodable(is)))
 	}
-	return json.Marshal(value)
-}
-
-// decode reads the JSON of a CRD. It reports unknown fields, which the API server ignores or
-// refuses.
-func (p *parser) decode(n *yaml.Node, text []byte, into *apiextensionsv1.CustomResourceDefinition) bool {
-	if p.decoder == nil {
-		scheme := runtime.NewScheme()
-		scheme.AddKnownTypes(apiextensionsv1.SchemeGroupVersion, into)
-		strict := kubejson.SerializerOptions{Strict: true}
-		p.decoder = kubejson.NewSerializerWithOptions(kubejson.DefaultMetaFactory, scheme, scheme, strict)
-	}
-	_, _, err := p.decoder.Decode(text, nil, into)
-	strict, ok := runtime.AsStrictDecodingError(err)
-	switch {
-	case err == nil:
-		return true
-	case !ok:
-		p.report(n.Line, "not a %s: %v", crdKind, err)
-		return false
-	}
-	for _, problem := range strict.Errors() {
-		p.reportStrict(n, crdKind, problem)
-	}
-	return true
+	return obj.Text(), err
 }
 
 // reportStrict reports a field that is not known or there twice, whose path the error quotes.
-func (p *parser) reportStrict(n *yaml.Node, kind string, err error) {
+func (p *parser) reportStrict(at *place, kind string, err error) {
 	text, path := err.Error(), ""
 	if from, to := strings.IndexByte(text, '"'), strings.LastIndexByte(text, '"'); from < to {
 		path = text[from+1 : to]
 	}
-	p.report(lineOf(n, path), "not a %s: %s", kind, text)
-}
-
-// reportField reports an error of the API server's own packages.
-func (p *parser) reportField(n *yaml.Node, err *field.Error) {
-	p.report(lineOf(n, err.Field), "%s: %s", err.ErrorBody(), err.Field)
+	p.report(at.lineOf(path), "not a %s: %s", kind, text)
 }

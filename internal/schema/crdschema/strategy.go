@@ -1,7 +1,6 @@
 package crdschema
 
 import (
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -34,6 +33,4 @@ type Strategy interface {
 
 // NewStrategy returns the Strategy of a schema, and what is wrong with its defaults. It may prune
 // these.
-type NewStrategy func(
-	s *schema.Structural, props *apiextensions.JSONSchemaProps, at *field.Path,
-) (Strategy, field.ErrorList)
+type NewStrategy func(s *schema.Structural, at *field.Path) (Strategy, field.ErrorList)

@@ -17,14 +17,22 @@ func withBundle(members map[string]any, name string) map[string]any {
 	case map[string]any:
 		changed = withBundle(value, below[name])
 	case string:
-		if _, err := base64.StdEncoding.DecodeString(value); name != "caBundle" || err == nil {
+		if name != "caBundle" || Decodable(value) == value {
 			return members
 		}
-		changed = base64.StdEncoding.EncodeToString([]byte(value))
+		changed = Decodable(value)
 	default:
 		return members
 	}
 	members = maps.Clone(members)
 	members[name] = changed
 	return members
+}
+
+// Decodable returns a caBundle that can be decoded, as WithBundle does.
+func Decodable(bundle string) string {
+	if _, err := base64.StdEncoding.DecodeString(bundle); err == nil {
+		return bundle
+	}
+	return base64.StdEncoding.EncodeToString([]byte(bundle))
 }

@@ -5,17 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
 	"github.com/crdconvert/webhookd/internal/schema/manifest"
-	"github.com/crdconvert/webhookd/internal/schema/xrd"
 )
 
 // digestLen is the number of hexadecimal digits of a digest that are shown.
@@ -40,8 +37,7 @@ func (r RuledKinds) Digest() string {
 // digests returns the digest of each kind: of its Conversion, its CRD, and the RuleSets that its
 // rules lead to.
 func (s *Set) digests(kinds []converters.Kind) map[schema.GroupKind]digest {
-	conversions, crds := documentDigests(s.Files, syntax.Kind), documentDigests(s.CRDFiles, manifest.KindCRD)
-	shared := documentDigests(s.Files, syntax.KindRuleSets)
+	conversions, shared := documentDigests(s.Files, syntax.Kind), documentDigests(s.Files, syntax.KindRuleSets)
 	all := make(map[schema.GroupKind]digest, len(kinds))
 	for i := range kinds {
 		kind := kinds[i].GroupKind
@@ -49,8 +45,8 @@ func (s *Set) digests(kinds []converters.Kind) map[schema.GroupKind]digest {
 		if crd == nil {
 			continue // a kind with rules has a CRD
 		}
-		rules, schemas := conversions[crd.Name], crds[crd.Name]
-		whole := slices.Concat(rules[:], schemas[:])
+		rules := conversions[crd.Name]
+		whole := slices.Concat(rules[:], crd.Digest[:])
 		for _, name := range s.sharedBy(crd.Name) {
 			of := shared[name]
 			whole = append(whole, of[:]...)
@@ -106,19 +102,10 @@ func addDigests(all map[string]digest, object map[string]any, kind string) {
 	}
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
-	spec, _ := object["spec"].(map[string]any)
-	if claim := claimCRD(object); kind == manifest.KindCRD && claim != "" { // one of two CRDs that are made of it
-		claimed := maps.Clone(object)
-		claimed["kind"], claimed["metadata"] = kind, map[string]any{"name": claim}
-		addDigests(all, claimed, kind)
-	}
-	if _, has := all[name]; has || name == "" || object["kind"] != kind && (kind != manifest.KindCRD || object["kind"] != xrd.Kind) {
+	if _, has := all[name]; has || name == "" || object["kind"] != kind {
 		return
 	}
-	if kind == manifest.KindCRD {
-		delete(spec, "conversion")
-	}
-	content := any(spec)
+	content := object["spec"]
 	if kind == syntax.KindRuleSets {
 		content = object["ruleSets"]
 	}
@@ -126,16 +113,4 @@ func addDigests(all map[string]digest, object map[string]any, kind string) {
 	if err == nil {
 		all[name] = sha256.Sum256(text)
 	}
-}
-
-// claimCRD returns the name of the CRD that Crossplane makes of an XRD for its claims, or "".
-func claimCRD(object map[string]any) string {
-	apiVersion, _ := object["apiVersion"].(string)
-	kind, _ := object["kind"].(string)
-	plural, _, _ := unstructured.NestedString(object, "spec", "claimNames", "plural")
-	group, _, _ := unstructured.NestedString(object, "spec", "group")
-	if !xrd.Is(apiVersion, kind) || plural == "" {
-		return ""
-	}
-	return plural + "." + group
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crdconvert/webhookd/internal/schema/manifest"
 	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 
@@ -98,18 +97,21 @@ func TestDigestOfSharedRules(t *testing.T) {
 // An XRD counts for both CRDs that Crossplane makes of it, without its webhook.
 func TestDigestOfAnXRD(t *testing.T) {
 	t.Parallel()
-	digests := func(of string) map[string]digest {
+	digests := func(more, field string) map[string]digest {
 		text := "apiVersion: apiextensions.crossplane.io/v1\nkind: CompositeResourceDefinition\nmetadata: {name: xthings.example.com}\n" +
-			"spec: {group: example.com, claimNames: {plural: things}" + of + "}\n"
-		return documentDigests([]File{{Name: "xrd.yaml", Text: []byte(text)}}, manifest.KindCRD)
+			"spec: {group: example.com, names: {kind: XThing, plural: xthings}, claimNames: {kind: Thing, plural: things}" + more +
+			", versions: [{name: v1, served: true, referenceable: true, schema: {openAPIV3Schema: {type: object, properties: " +
+			"{spec: {type: object, properties: {" + field + ": {type: string}}}}}}}]}\n"
+		crds, problems := ParseCRDs(t.Context(), []File{{Name: "xrd.yaml", Text: []byte(text)}})
+		if len(problems) > 0 || len(crds) != 2 {
+			t.Fatal(problems, crds)
+		}
+		return map[string]digest{crds[0].Name: crds[0].Digest, crds[1].Name: crds[1].Digest}
 	}
-	plain, wired, other := digests(""), digests(", conversion: {strategy: Webhook}"), digests(", versions: []")
-	if len(plain) != 2 {
-		t.Fatalf("%v", plain)
-	}
+	plain, wired, other := digests("", "a"), digests(", conversion: {strategy: Webhook}", "a"), digests("", "b")
 	for name, digest := range plain {
 		if wired[name] != digest || other[name] == digest || other[name] == other["unknown"] {
-			t.Errorf("%s: %x, wired %x, with versions %x", name, digest, wired[name], other[name])
+			t.Errorf("%s: %x, wired %x, with another field %x", name, digest, wired[name], other[name])
 		}
 	}
 }
