@@ -10,7 +10,6 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
 	"github.com/crdconvert/webhookd/test/helpers/process"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
@@ -68,11 +67,7 @@ func (f *failure) check(t *testing.T, p *plane.Plane) {
 		later.begin(t)
 	}
 	before := p.Metrics(t)
-	stored := r.Object(t, r.Storage, "nightly-report", f.stored)
-	// At the version that is stored no conversion is needed.
-	if _, err := r.At(r.Storage).Create(t.Context(), stored, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	r.Create(t, r.Storage, "nightly-report", f.stored) // at the version that is stored no conversion is needed
 	seen := normal(f.transcript(t, p, r))
 	if f.or != "" {
 		seen = regexp.MustCompile(f.or).ReplaceAllString(seen, f.instead)

@@ -134,9 +134,9 @@ func tooBig() string { return strings.Repeat("x", 300_000) }
 
 // migration has another version stored, with the gate for the versions that were not stored before.
 func (g *gated) migration(t *testing.T) {
-	g.create(t, "v1beta1", "migrated", "{spec: {size: 1, both: b}}")
+	g.Create(t, "v1beta1", "migrated", "{spec: {size: 1, both: b}}")
 	g.policies(t)
-	g.patch(t, "v1", "migrated", `{"spec":{"big":"b"}}`)
+	patch(t, g.At("v1"), "migrated", `{"spec":{"big":"b"}}`)
 	g.env.UpdateCRD(t, g.Name, func(crd *apiextensionsv1.CustomResourceDefinition) { scenario.SetStorage(t, crd, "v1") })
 	(&migrant{Resource: g.Resource}).migrate(t, g.plane)
 	if stored := g.Stored(t, "migrated").GetAPIVersion(); stored != "example.com/v1" {
@@ -149,32 +149,9 @@ func (g *gated) migration(t *testing.T) {
 	g.policies(t)
 }
 
-func (g *gated) create(t *testing.T, version, name, fields string) {
-	t.Helper()
-	if _, err := g.At(version).Create(t.Context(), g.Object(t, version, name, fields), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (g *gated) patch(t *testing.T, version, name, patch string, subresource ...string) {
-	t.Helper()
-	if _, err := g.At(version).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresource...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (g *gated) get(t *testing.T, version, name string) *unstructured.Unstructured {
-	t.Helper()
-	obj, err := g.At(version).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return obj
-}
-
 func (g *gated) text(t *testing.T, version, name string, path ...string) string {
 	t.Helper()
-	text, _, _ := unstructured.NestedString(g.get(t, version, name).Object, path...)
+	text, _, _ := unstructured.NestedString(g.Get(t, version, name).Object, path...)
 	return text
 }
 
@@ -182,8 +159,8 @@ func (g *gated) text(t *testing.T, version, name string, path ...string) string 
 // written at the stored one, with a message that names the object, both versions and the path.
 func (g *gated) refused(t *testing.T) {
 	const name = "refused"
-	g.create(t, "v1", name, "{spec: {size: 1}}")
-	before := g.get(t, "v1", name)
+	g.Create(t, "v1", name, "{spec: {size: 1}}")
+	before := g.Get(t, "v1", name)
 	at, dry := g.At("v1"), []string{metav1.DryRunAll}
 	for _, tt := range []struct{ to, path string }{{"v1beta1", ".spec.big"}, {"v1alpha1", ".spec.both"}, {"v1beta1", ".status.report"}} {
 		of, field, _ := strings.Cut(strings.TrimPrefix(tt.path, "."), ".")
@@ -238,7 +215,7 @@ func (g *gated) refused(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(before.Object, g.get(t, "v1", name).Object); diff != "" {
+	if diff := cmp.Diff(before.Object, g.Get(t, "v1", name).Object); diff != "" {
 		t.Errorf("what was refused has been written (-before +after):\n%s", diff)
 	}
 	if _, err := at.Get(t.Context(), "created", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
@@ -259,7 +236,7 @@ func (g *gated) refusedWithAnnotations(t *testing.T) {
 		!strings.Contains(err.Error(), "objects[0] Crate shipping/annotated v1 -> ") {
 		t.Errorf("create: %v", err)
 	}
-	g.create(t, "v1", "annotated", "{spec: {size: 1}}")
+	g.Create(t, "v1", "annotated", "{spec: {size: 1}}")
 	if err := g.At("v1").Delete(t.Context(), "annotated", metav1.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
@@ -269,9 +246,9 @@ func (g *gated) refusedWithAnnotations(t *testing.T) {
 func (g *gated) ordinary(t *testing.T) {
 	for _, version := range g.Served {
 		name := "ordinary-" + version
-		g.create(t, version, name, "{spec: {size: 1}}")
-		g.patch(t, version, name, `{"spec":{"size":2},"metadata":{"finalizers":["example.com/wait"]}}`)
-		obj := g.get(t, version, name)
+		g.Create(t, version, name, "{spec: {size: 1}}")
+		patch(t, g.At(version), name, `{"spec":{"size":2},"metadata":{"finalizers":["example.com/wait"]}}`)
+		obj := g.Get(t, version, name)
 		unchanged, err := g.At(version).Update(t.Context(), obj, metav1.UpdateOptions{})
 		if err != nil || unchanged.GetResourceVersion() != obj.GetResourceVersion() {
 			t.Errorf("update of nothing at %s: %v", version, err)
@@ -282,12 +259,12 @@ func (g *gated) ordinary(t *testing.T) {
 				t.Errorf("apply at %s: %v", version, err)
 			}
 		}
-		g.patch(t, version, name, `{"status":{"replicas":3}}`, "status")
-		g.patch(t, version, name, `{"spec":{"replicas":4}}`, "scale")
+		patch(t, g.At(version), name, `{"status":{"replicas":3}}`, "status")
+		patch(t, g.At(version), name, `{"spec":{"replicas":4}}`, "scale")
 		if err := g.At(version).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			t.Errorf("delete at %s: %v", version, err)
 		}
-		g.patch(t, version, name, `{"metadata":{"finalizers":null}}`)
+		patch(t, g.At(version), name, `{"metadata":{"finalizers":null}}`)
 		if _, err := g.At(version).Get(t.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			t.Errorf("at %s there is still what was deleted: %v", version, err)
 		}
@@ -329,21 +306,21 @@ func (g *gated) shrink(t *testing.T) {
 	if big := g.text(t, "v1", "big", "spec", "big"); big != "small" {
 		t.Errorf("after the edit: %d bytes", len(big))
 	}
-	g.get(t, "v1beta1", "big")
+	g.Get(t, "v1beta1", "big")
 	g.admin.Shell(t, remove)
 }
 
 // down holds what the page says of a webhookd that is gone.
 func (g *gated) down(t *testing.T, w *webhook.Process) {
 	t.Helper()
-	g.create(t, "v1", "down", "{spec: {size: 1}}")
-	g.create(t, "v1", "downwards", "{spec: {size: 1}}")
+	g.Create(t, "v1", "down", "{spec: {size: 1}}")
+	g.Create(t, "v1", "downwards", "{spec: {size: 1}}")
 	w.Terminate()
 	w.Wait()
 	if _, err := g.At("v1").Patch(t.Context(), "down", types.MergePatchType, []byte(`{"spec":{"size":2}}`), metav1.PatchOptions{}); !apierrors.IsInvalid(err) {
 		t.Errorf("a write at the stored version: %v", err)
 	}
-	g.patch(t, "v1", "down", `{"spec":{"replicas":4}}`, "scale")
+	patch(t, g.At("v1"), "down", `{"spec":{"replicas":4}}`, "scale")
 	for _, name := range []string{"down", "downwards", "migrated", "refused"} {
 		if err := g.At("v1").Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			t.Errorf("delete %s at the stored version: %v", name, err)

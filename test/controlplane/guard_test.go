@@ -146,35 +146,21 @@ func (g *guarded) inForce(t *testing.T, want bool) error {
 // version.
 func (g *guarded) make(t *testing.T, name string) {
 	t.Helper()
-	admin := g.At("v1")
-	obj := g.Object(t, "v1", name, `{spec: {size: 1, replicas: 1, v1Only: owner}}`)
-	if _, err := admin.Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	g.patch(t, admin, name, `{"status":{"ready":"yes","replicas":1,"v1Only":"node"}}`, "status")
-	g.patch(t, g.At("v1beta1"), name, `{"spec":{"v1beta1Only":"mode"}}`)
-	g.patch(t, g.At("v1beta1"), name, `{"status":{"v1beta1Only":"note"}}`, "status")
+	g.Create(t, "v1", name, `{spec: {size: 1, replicas: 1, v1Only: owner}}`)
+	patch(t, g.At("v1"), name, `{"status":{"ready":"yes","replicas":1,"v1Only":"node"}}`, "status")
+	patch(t, g.At("v1beta1"), name, `{"spec":{"v1beta1Only":"mode"}}`)
+	patch(t, g.At("v1beta1"), name, `{"status":{"v1beta1Only":"note"}}`, "status")
 	want := map[string]string{"v1": "owner node", "v1beta1": "mode note"}
 	if diff := cmp.Diff(want, g.own(t, name)); diff != "" {
 		t.Fatalf("fields of one version (-want +got):\n%s", diff)
 	}
 }
 
-func (g *guarded) patch(t *testing.T, client dynamic.ResourceInterface, name, patch string, subresource ...string) {
+func patch(t *testing.T, client dynamic.ResourceInterface, name, patch string, subresource ...string) {
 	t.Helper()
 	if _, err := client.Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresource...); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// get reads an object at a version, as the administrator.
-func (g *guarded) get(t *testing.T, version, name string) *unstructured.Unstructured {
-	t.Helper()
-	obj, err := g.At(version).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return obj
 }
 
 // own returns what each version alone says, of spec and of status.
@@ -182,7 +168,7 @@ func (g *guarded) own(t *testing.T, name string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, version := range []string{"v1", "v1beta1"} {
-		obj := g.get(t, version, name)
+		obj := g.Get(t, version, name)
 		spec, _, _ := unstructured.NestedString(obj.Object, "spec", ownField(version))
 		status, _, _ := unstructured.NestedString(obj.Object, "status", ownField(version))
 		all[version] = spec + " " + status
@@ -199,7 +185,7 @@ func (g *guarded) statuses(t *testing.T, name string) map[string]string {
 	maps.DeleteFunc(kept, func(key, _ string) bool { return !strings.HasPrefix(key, "status.conversion.webhookd.io/") })
 	all := map[string]string{"stored": textOf(t, stored.Object["status"]), "kept": textOf(t, kept)}
 	for _, version := range []string{"v1", "v1beta1"} {
-		all[version] = textOf(t, g.get(t, version, name).Object["status"])
+		all[version] = textOf(t, g.Get(t, version, name).Object["status"])
 	}
 	return all
 }

@@ -130,7 +130,7 @@ func (g *guarded) attacks(t *testing.T) {
 		editor := g.as(t, g.editor, version)
 		for _, a := range attacksOnStatus() {
 			t.Run(version+" "+a.name, func(t *testing.T) {
-				err := a.do(t.Context(), editor, g.get(t, version, name), other)
+				err := a.do(t.Context(), editor, g.Get(t, version, name), other)
 				g.refused(t, err, keptPrefix(other, true), keptPrefix(other, false), keptPrefix("v2", false))
 				same(t)
 			})
@@ -156,7 +156,7 @@ func (g *guarded) attacks(t *testing.T) {
 // away: it is another version's field that has an owner.
 func (g *guarded) givenUp(t *testing.T, version, name string) {
 	t.Helper()
-	obj := g.get(t, version, name)
+	obj := g.Get(t, version, name)
 	for _, what := range []string{"what is there", "no more"} {
 		if err := applyAs(t.Context(), g.as(t, g.editor, version), obj, "exporter"); err != nil {
 			t.Errorf("apply %s: %v", what, err)

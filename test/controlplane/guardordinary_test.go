@@ -32,18 +32,18 @@ func (g *guarded) manifests(t *testing.T) {
 			name := "exported-" + g.Storage + "-" + version
 			g.make(t, name)
 			client := g.kubectl(t, g.editor)
-			exported := g.get(t, version, name)
+			exported := g.Get(t, version, name)
 			client.Write(t, "export.yaml", manifestOf(t, exported, exported.GetAnnotations()))
 			client.Write(t, "bare.yaml", manifestOf(t, exported, nil))
-			g.patch(t, g.At(other), name, fmt.Sprintf(`{"spec":{%q:"newer"}}`, ownField(other)))
-			g.patch(t, g.At(other), name, fmt.Sprintf(`{"status":{%q:"newer"}}`, ownField(other)), "status")
+			patch(t, g.At(other), name, fmt.Sprintf(`{"spec":{%q:"newer"}}`, ownField(other)))
+			patch(t, g.At(other), name, fmt.Sprintf(`{"status":{%q:"newer"}}`, ownField(other)), "status")
 			want := g.own(t, name)
 			for _, command := range []string{
 				"replace -f export.yaml", "replace -f bare.yaml", "apply -f export.yaml",
 				"apply --server-side --force-conflicts --field-manager=argocd-controller -f export.yaml",
 				"apply --server-side --force-conflicts --field-manager=kustomize-controller -f bare.yaml",
 			} {
-				before := g.get(t, version, name)
+				before := g.Get(t, version, name)
 				out, err := client.Try(t, strings.Fields(command)...)
 				passes := g.mode == crdguard.Restore || strings.Contains(command, "--server-side") && strings.Contains(command, "bare")
 				if passes != (err == nil) || !passes && !strings.Contains(out, "take them out of the manifest and use kubectl apply") {
@@ -52,7 +52,7 @@ func (g *guarded) manifests(t *testing.T) {
 				if diff := cmp.Diff(want, g.own(t, name)); diff != "" {
 					t.Errorf("kubectl %s (-before +after):\n%s", command, diff)
 				}
-				if after := g.get(t, version, name); !passes && after.GetResourceVersion() != before.GetResourceVersion() {
+				if after := g.Get(t, version, name); !passes && after.GetResourceVersion() != before.GetResourceVersion() {
 					t.Errorf("kubectl %s was refused and has written", command)
 				}
 			}
@@ -76,11 +76,11 @@ func (g *guarded) exportPage(t *testing.T) {
 	client := g.kubectl(t, g.editor)
 	client.Write(t, "pump.yaml", "{apiVersion: guard.example.com/v1beta1, kind: Machine, metadata: {name: pump}, spec: {size: 1}}")
 	client.Run(t, "apply", "-f", "pump.yaml")
-	g.patch(t, g.At("v1"), name, `{"spec":{"v1Only":"old"}}`)
-	exported := g.get(t, "v1beta1", name)
+	patch(t, g.At("v1"), name, `{"spec":{"v1Only":"old"}}`)
+	exported := g.Get(t, "v1beta1", name)
 	client.Write(t, "export.yaml", manifestOf(t, exported, map[string]string{specKey("v1"): exported.GetAnnotations()[specKey("v1")]}))
 	client.Run(t, strings.Fields(apply)...)
-	g.patch(t, g.At("v1"), name, `{"spec":{"v1Only":"new"}}`)
+	patch(t, g.At("v1"), name, `{"spec":{"v1Only":"new"}}`)
 
 	got := prompt + apply + "\n" + client.Fails(t, strings.Fields(apply)...)
 	if len(page["console"]) != 1 || page["console"][0] != got {
@@ -196,11 +196,11 @@ func (o ordinary) writes(t *testing.T) []ordinaryWrite {
 
 func (o ordinary) write(t *testing.T, w ordinaryWrite) {
 	t.Helper()
-	before := o.get(t, o.version, o.name)
+	before := o.Get(t, o.version, o.name)
 	if err := w.do(before.DeepCopy()); err != nil {
 		t.Errorf("%s: %v", w.what, err)
 	}
-	if diff := cmp.Diff(before.Object, o.get(t, o.version, o.name).Object); w.nothing && diff != "" {
+	if diff := cmp.Diff(before.Object, o.Get(t, o.version, o.name).Object); w.nothing && diff != "" {
 		t.Errorf("%s has written (-before +after):\n%s", w.what, diff)
 	}
 	if diff := cmp.Diff(o.own, o.guarded.own(t, o.name)); diff != "" {
@@ -212,7 +212,7 @@ func (o ordinary) write(t *testing.T, w ordinaryWrite) {
 func (o ordinary) edited(t *testing.T) {
 	t.Helper()
 	for _, version := range []string{"v1", "v1beta1"} {
-		obj := o.get(t, version, o.name)
+		obj := o.Get(t, version, o.name)
 		size, _, _ := unstructured.NestedInt64(obj.Object, "spec", "size")
 		replicas, _, _ := unstructured.NestedInt64(obj.Object, "spec", "replicas")
 		ready, _, _ := unstructured.NestedString(obj.Object, "status", "ready")
@@ -246,7 +246,7 @@ func (o ordinary) applies(t *testing.T) {
 	for range 3 {
 		apply(o.version, "mine", mine)
 		apply(other, "theirs", theirs)
-		written = append(written, o.get(t, o.version, o.name).GetResourceVersion())
+		written = append(written, o.Get(t, o.version, o.name).GetResourceVersion())
 	}
 	if written[1] != written[2] {
 		t.Errorf("an apply of what is there has written: %q", written)
@@ -261,14 +261,14 @@ func (o ordinary) applies(t *testing.T) {
 func (o ordinary) finalizers(t *testing.T) {
 	t.Helper()
 	client := o.as(t, o.editor, o.version)
-	o.patch(t, client, o.name, `{"metadata":{"finalizers":["example.com/wait"]}}`)
+	patch(t, client, o.name, `{"metadata":{"finalizers":["example.com/wait"]}}`)
 	if err := client.Delete(t.Context(), o.name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if o.get(t, o.version, o.name).GetDeletionTimestamp() == nil {
+	if o.Get(t, o.version, o.name).GetDeletionTimestamp() == nil {
 		t.Error("not deleted")
 	}
-	o.patch(t, o.as(t, o.editor, otherOf(o.version)), o.name, `{"metadata":{"finalizers":null}}`)
+	patch(t, o.as(t, o.editor, otherOf(o.version)), o.name, `{"metadata":{"finalizers":null}}`)
 	if _, err := client.Get(t.Context(), o.name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("still there: %v", err)
 	}
@@ -288,9 +288,9 @@ func (g *guarded) controllers(t *testing.T) {
 		g.make(t, owner)
 		g.make(t, owned)
 		reference := metav1.OwnerReference{
-			APIVersion: g.Group + "/v1beta1", Kind: g.Kind, Name: owner, UID: g.get(t, "v1", owner).GetUID(), BlockOwnerDeletion: new(true),
+			APIVersion: g.Group + "/v1beta1", Kind: g.Kind, Name: owner, UID: g.Get(t, "v1", owner).GetUID(), BlockOwnerDeletion: new(true),
 		}
-		obj := g.get(t, "v1beta1", owned)
+		obj := g.Get(t, "v1beta1", owned)
 		obj.SetOwnerReferences([]metav1.OwnerReference{reference})
 		if _, err := g.At("v1beta1").Update(t.Context(), obj, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
@@ -314,8 +314,8 @@ func (g *guarded) keysOfOthers(t *testing.T) {
 		for _, value := range []string{`"a"`, "null"} {
 			annotations := fmt.Sprintf(`{"webhookd.io/v1.spec":%s,"example.com/conversion.webhookd.io":%[1]s}`, value)
 			labels := fmt.Sprintf(`{%q:%s,%q:%[2]s}`, statusKey(otherOf(version)), value, specKey(otherOf(version)))
-			g.patch(t, g.as(t, g.editor, version), name, `{"metadata":{"annotations":`+annotations+`,"labels":`+labels+`}}`)
-			obj := g.get(t, version, name)
+			patch(t, g.as(t, g.editor, version), name, `{"metadata":{"annotations":`+annotations+`,"labels":`+labels+`}}`)
+			obj := g.Get(t, version, name)
 			if is := obj.GetAnnotations()["webhookd.io/v1.spec"] == "a" && obj.GetLabels()[statusKey(otherOf(version))] == "a"; is != (value != "null") {
 				t.Errorf("at %s: %v, %v", version, obj.GetAnnotations(), obj.GetLabels())
 			}
@@ -358,7 +358,7 @@ func (g *guarded) restored(t *testing.T, version string) {
 	name, client := "restored-"+version, g.as(t, g.editor, version)
 	g.make(t, name)
 	want := g.own(t, name)
-	backup := g.get(t, version, name)
+	backup := g.Get(t, version, name)
 	if err := client.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func (g *guarded) restored(t *testing.T, version string) {
 	if _, err := client.Create(t.Context(), backup.DeepCopy(), metav1.CreateOptions{}); err != nil {
 		t.Fatalf("restore at %s: %v", version, err)
 	}
-	g.patch(t, g.At(version), name, `{"status":`+textOf(t, backup.Object["status"])+`}`, "status")
+	patch(t, g.At(version), name, `{"status":`+textOf(t, backup.Object["status"])+`}`, "status")
 	other := otherOf(version)
 	spec, _, _ := strings.Cut(want[other], " ")
 	want[other] = spec + " "

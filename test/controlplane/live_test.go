@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
@@ -17,10 +16,7 @@ func live(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	e := byService(t, p).ByRules(t)
 	r := e.Install(t, e.CRD(t, "crontabs.example.com"), e.Webhookd(t))
-	obj := r.Object(t, "v1beta1", "report", `{hostPort: "localhost:80"}`)
-	if _, err := r.At("v1beta1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	r.Create(t, "v1beta1", "report", `{hostPort: "localhost:80"}`)
 	root := webhook.Root(t)
 	page := readFile(t, filepath.Join(root, "docs", "how-to", "check-live-objects.md"))
 	plugin := codeBlocks(readFile(t, filepath.Join(root, "docs", "how-to", "use-with-your-tools.md")))["sh"][0]

@@ -53,10 +53,7 @@ func (m *migrant) store(t *testing.T, e *scenario.Env, between func()) {
 func (m *migrant) create(t *testing.T, prefix string) {
 	t.Helper()
 	for i := range each {
-		obj := m.Object(t, "v1beta1", fmt.Sprintf("%s-%d", prefix, i), m.fields)
-		if _, err := m.At("v1beta1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		m.Create(t, "v1beta1", fmt.Sprintf("%s-%d", prefix, i), m.fields)
 	}
 }
 
@@ -135,11 +132,8 @@ func (m *migrant) migrate(t *testing.T, p *plane.Plane) {
 // write makes an object, and takes it away.
 func (m *migrant) write(t *testing.T) {
 	t.Helper()
-	obj := m.Object(t, "v1", "of-the-moment", "{}")
-	if _, err := m.At("v1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.At("v1").Delete(t.Context(), obj.GetName(), metav1.DeleteOptions{}); err != nil {
+	m.Create(t, "v1", "of-the-moment", "{}")
+	if err := m.At("v1").Delete(t.Context(), "of-the-moment", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

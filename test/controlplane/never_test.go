@@ -30,12 +30,7 @@ func strategyNone(t *testing.T, p *plane.Plane) {
 		v.Schema.OpenAPIV3Schema.XPreserveUnknownFields = nil
 	}
 	r := e.Install(t, crd, w)
-	nightly := r.Object(t, "v1beta1", "nightly-report", `{hostPort: "localhost:80"}`)
-	r.MustConvert(t, w, 1, func() {
-		if _, err := r.At("v1beta1").Create(t.Context(), nightly, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	})
+	r.MustConvert(t, w, 1, func() { r.Create(t, "v1beta1", "nightly-report", `{hostPort: "localhost:80"}`) })
 	e.UpdateCRD(t, r.Name, func(crd *apiextensionsv1.CustomResourceDefinition) {
 		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
 	})
@@ -53,11 +48,7 @@ func unsafeDeletion(t *testing.T, p *plane.Plane) {
 	t.Helper()
 	s := newSite(p, "unsafe-deletion")
 	r := s.install(t, crontabs(t), nobodyListens(t, s))
-	nightly := r.Object(t, "v1", "nightly-report", `{host: localhost}`)
-	nightly.SetFinalizers([]string{"example.com/clean-up"})
-	if _, err := r.At("v1").Create(t.Context(), nightly, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	r.Create(t, "v1", "nightly-report", `{host: localhost, metadata: {finalizers: [example.com/clean-up]}}`)
 	err := r.At("v1beta1").Delete(t.Context(), "nightly-report", metav1.DeleteOptions{})
 	if !apierrors.IsInternalError(err) {
 		t.Errorf("deletion without a converter: %v, want an internal error", err)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/crdconvert/webhookd/test/e2e/scenario"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
@@ -19,10 +18,7 @@ func rbac(t *testing.T, p *plane.Plane) {
 	r := e.Install(t, scenario.CRD(t, "crontabs.example.com"), w)
 	p.MakeNamespace(t, "team", nil)
 	r.Namespace = "team"
-	obj := r.Object(t, "v1beta1", "report", `{hostPort: "localhost:80"}`)
-	if _, err := r.At("v1beta1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	r.Create(t, "v1beta1", "report", `{hostPort: "localhost:80"}`)
 	t.Run("user without rights", func(t *testing.T) {
 		outsider := p.Kubectl(t, p.Token(plane.NoRights))
 		before := reviews(t, w)

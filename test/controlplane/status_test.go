@@ -51,9 +51,7 @@ func status(t *testing.T, p *plane.Plane) {
 		if broken.change != nil { // while there is no object that has to be converted
 			s.UpdateCRD(t, r.Name, func(crd *apiextensionsv1.CustomResourceDefinition) { broken.change(t, crd) })
 		}
-		if _, err := r.At("v1").Create(t.Context(), r.Object(t, "v1", "a", `{size: 1}`), metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		r.Create(t, "v1", "a", `{size: 1}`)
 	}
 	admin := p.Kubectl(t, p.Token(plane.Admin))
 	admin.Write(t, "stanza.yaml", `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: foreigns.example.com},

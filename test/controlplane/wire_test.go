@@ -16,7 +16,6 @@ import (
 	"github.com/crdconvert/webhookd/test/e2e/webhook"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/test/controlplane/plane"
 )
@@ -52,12 +51,7 @@ func wire(t *testing.T, p *plane.Plane) {
 			w := webhook.Start(t, webhook.Options{Hosts: []string{scenario.ServiceHost}})
 			rec := newRecorder(t, e, w)
 			r := e.Install(t, scenario.CRD(t, "crontabs.example.com"), rec)
-			r.MustConvert(t, w, 1, func() {
-				obj := r.Object(t, "v1beta1", "wire", `{hostPort: "localhost:80"}`)
-				if _, err := r.At("v1beta1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
-					t.Error(err)
-				}
-			})
+			r.MustConvert(t, w, 1, func() { r.Create(t, "v1beta1", "wire", `{hostPort: "localhost:80"}`) })
 			want := call{
 				ServerName: "webhookd.webhookd.svc", Offered: []string{"http/1.1"}, Protocol: "HTTP/1.1", Method: http.MethodPost,
 				Host: "webhookd.webhookd.svc:9443", URI: "/crdconvert?timeout=30s", UserAgent: "kube-apiserver-admission",

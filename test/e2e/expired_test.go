@@ -22,11 +22,7 @@ func TestAnExpiredListGoesOn(t *testing.T) {
 			server := miniapi.Start(t, miniapi.Options{WatchCache: cached})
 			e := &scenario.Env{Cluster: server, Reference: scenario.ByURL, Reviews: []string{"v1"}}
 			r := e.Install(t, scenario.CRD(t, "crontabs.example.com"), e.Webhookd(t))
-			create := func(name string) {
-				if _, err := r.At(r.Storage).Create(t.Context(), r.Object(t, r.Storage, name, "{}"), metav1.CreateOptions{}); err != nil {
-					t.Fatal(err)
-				}
-			}
+			create := func(name string) { r.Create(t, r.Storage, name, "{}") }
 			for i := range 120 {
 				create(fmt.Sprintf("o-%03d", i))
 			}

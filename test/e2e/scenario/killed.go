@@ -55,10 +55,7 @@ func Killed(t *testing.T, e *Env) {
 
 func populateOne(t *testing.T, r *Resource, name string) string {
 	t.Helper()
-	obj := r.Object(t, "v1", name, "{host: "+name+".example.com, port: '80'}")
-	if _, err := r.At("v1").Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
-		t.Fatalf("create %s: %v", name, err)
-	}
+	r.Create(t, "v1", name, "{host: "+name+".example.com, port: '80'}")
 	return name
 }
 

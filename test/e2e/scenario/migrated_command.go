@@ -99,11 +99,7 @@ func MigratedByCommand(t *testing.T, e *Env) {
 	p.apply(t, "v1", p.names[1], "imager", "{spec: {image: cron:2}}")
 	p.apply(t, "v1", p.names[2], "imager", "{}")
 	for i, want := range map[int]any{1: "cron:2", 2: nil} {
-		obj, err := r.At("v1").Get(t.Context(), p.names[i], metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if spec, _ := obj.Object["spec"].(map[string]any); spec["image"] != want {
+		if spec, _ := r.Get(t, "v1", p.names[i]).Object["spec"].(map[string]any); spec["image"] != want {
 			t.Errorf("%s after imager applied at v1: %v, want %v", p.names[i], spec["image"], want)
 		}
 	}

@@ -64,10 +64,7 @@ func (p *population) snapshot(t *testing.T) snapshot {
 		s.Read[version] = map[string]*unstructured.Unstructured{}
 		listed := p.list(t, version)
 		for _, name := range p.names {
-			obj, err := p.r.At(version).Get(t.Context(), name, metav1.GetOptions{})
-			if err != nil {
-				t.Fatalf("read %s at %s: %v", name, version, err)
-			}
+			obj := p.r.Get(t, version, name)
 			if diff := cmp.Diff(obj, listed[name]); diff != "" {
 				t.Errorf("%s at %s (-alone +in the list):\n%s", name, version, diff)
 			}

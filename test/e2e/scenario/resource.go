@@ -94,6 +94,24 @@ func moreMembers(object []byte) []byte {
 	return append([]byte(","), object[1:]...)
 }
 
+// Create creates an object: see Object.
+func (r *Resource) Create(t *testing.T, version, name, fields string) {
+	t.Helper()
+	if _, err := r.At(version).Create(t.Context(), r.Object(t, version, name, fields), metav1.CreateOptions{}); err != nil {
+		t.Fatalf("create %s at %s: %v", name, version, err)
+	}
+}
+
+// Get reads an object at a version.
+func (r *Resource) Get(t *testing.T, version, name string) *unstructured.Unstructured {
+	t.Helper()
+	obj, err := r.At(version).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("read %s at %s: %v", name, version, err)
+	}
+	return obj
+}
+
 // Stored returns the object that etcd holds, or nil.
 func (r *Resource) Stored(t *testing.T, name string) *unstructured.Unstructured {
 	t.Helper()

@@ -88,11 +88,7 @@ func (s subject) remove(version, name string) {
 // read reads an object at a version.
 func (s subject) read(version, name string) *unstructured.Unstructured {
 	s.t.Helper()
-	obj, err := s.At(version).Get(s.t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		s.t.Fatalf("read %s at %s: %v", name, version, err)
-	}
-	return obj
+	return s.Get(s.t, version, name)
 }
 
 // wants compares the members that a reader at a version sees.
