@@ -42,11 +42,24 @@ func (r *restorer) list(entry *annotation.Entry, n *jsondoc.Node, c cursor) *mat
 	}
 	found := &matchedList{elementMatch: m, cursor: element(-1), list: c, added: c.areInputs(r.listInputs(c, len(list)), entry)}
 	for k, i := range m.at {
-		if i >= 0 && len(kept[k].Kept) > 0 && !r.stopped() {
-			found.parts = append(found.parts, r.inElement(kept[k].Kept, list[i], element(i)))
+		entries := kept[k].Kept
+		if first && i == 0 && kept[k].Index > 0 {
+			entries = slices.DeleteFunc(slices.Clone(entries), func(e *annotation.Entry) bool { return element(0).mapsPart(e.Path) })
+		}
+		if i >= 0 && len(entries) > 0 && !r.stopped() {
+			found.parts = append(found.parts, r.inElement(entries, list[i], element(i)))
 		}
 	}
 	return found
+}
+
+// mapsPart reports whether a rule maps the part of an element that a path leads to.
+func (c cursor) mapsPart(path annotation.Path) bool {
+	if len(path) == 0 {
+		return false
+	}
+	m := c.member(path[0].Name, 1, nil, nil)
+	return m.place.moved() && (m.tracked || m.hasUnit())
 }
 
 // elementsAt returns the elements of a list, or the object that is an element in the other version,

@@ -41,7 +41,22 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 	named := two("{spec: {both: string}}", "{spec: {both: string, p: string, label: string}}", `
 - {hub: .spec.p, toHub: '"made"'}
 - {spoke: .metadata.labels.label, hub: .spec.label}`)
+	reads := two("{spec: {l: [{id: string, g: string, v: string}]}}", "{spec: {l: [{id: string}], s: {g: string, v: string}}}", `
+- {spoke: '.spec.l[].g', toSpoke: object.spec.s.g}
+- {spoke: '.spec.l[].v', toSpoke: 'object.spec.s.?v'}
+- {hub: .spec.s.g, toHub: 'object.spec.l[0].g'}
+- {hub: .spec.s.v, toHub: 'object.spec.l[0].?v'}`)
+	first := two("{spec: {l: [{id: string, v: string}]}}", "{spec: {l: [{id: string}], w: string}}",
+		"- {spoke: '.spec.l[0].v', hub: .spec.w}\n- {spoke: '.spec.l[].v', toSpoke: 'object.spec.?w'}")
 	rows{
+		"another element comes first, of which expressions read": {world: reads, steps: []step{
+			create("v1beta1", `{spec: {l: [{id: a, g: x, v: kept}]}}`), edit("v1", `{spec: {l: [{id: b}], s: {g: z}}}`),
+			shows("v1beta1", `{spec: {l: [{id: b, g: z}]}}`),
+		}},
+		"an element becomes the first, of which rules map a part": {world: first, steps: []step{
+			create("v1beta1", `{spec: {l: [{id: a}, {id: b, v: z}]}}`), edit("v1", `{spec: {l: [{id: b}]}}`),
+			shows("v1beta1", `{spec: {l: [{id: b}]}}`), shows("v1", `{spec: {l: [{id: b}]}}`),
+		}},
 		"what was absent in an object that was removed": {world: named, steps: []step{
 			create("v1", `{spec: {both: b, label: a}}`), shows("v1", `{spec: {both: b, label: a}}`), edit("v1beta1", `{spec: null}`),
 			shows("v1beta1", `{metadata: {labels: {label: a}}}`), shows("v1", `{spec: {label: a, p: made}}`),

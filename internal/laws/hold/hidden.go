@@ -31,30 +31,29 @@ func (s *Runner) hides(ctx context.Context, from, to string, state map[string]an
 	}
 	shown := tree.Visible(tree.Copy(result))
 	s.Admit(to, shown)
-	if diff := hidden(nodes{s.Schema(to).Root, s.Schema(from).Root}, states{now, was, shown, kept.source}, ""); diff.Path != "" {
+	if diff := hidden(nodes{s.Schema(to).Root, s.Schema(from).Root, false}, states{now, was, shown, kept.source}, ""); diff.Path != "" {
 		return diff, to
 	}
 	now, was, shown = withoutKept(now, to, from), withoutKept(was, to, from), withoutKept(shown, to, from)
 	if now == nil || was == nil || shown == nil {
 		return tree.Gap{}, ""
 	}
-	diff := hidden(nodes{s.Schema(from).Root, s.Schema(to).Root}, states{now, was, shown, withoutKept(kept.source, to, from)}, "")
-	if unedited(state, kept.state, diff.Path) {
-		return tree.Gap{}, ""
+	diff := hidden(nodes{s.Schema(from).Root, s.Schema(to).Root, true}, states{now, was, shown, withoutKept(kept.source, to, from)}, "")
+	if alike(state, kept.state, diff.Path) || alike(state, shown, diff.Path) {
+		return tree.Gap{}, "" // the user left it alone, or sees what they wrote
 	}
 	return diff, from
 }
 
-// unedited reports whether two states of a version have the same at a path, or at the list on its
-// way: what the result says there is not the user's, who left it alone.
-func unedited(now, was any, path string) bool {
+// alike reports whether two states of a version have the same at a path, or at the list on its way.
+func alike(now, was any, path string) bool {
 	n, inNow := now.(map[string]any)
 	w, inWas := was.(map[string]any)
 	if inNow && inWas {
 		for _, name := range tree.Names(n, w) {
 			rest, ok := strings.CutPrefix(path, jsondoc.FormatPath(name))
 			if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-				return unedited(tree.At(n, name), tree.At(w, name), rest)
+				return alike(tree.At(n, name), tree.At(w, name), rest)
 			}
 		}
 	}
@@ -66,12 +65,17 @@ func unedited(now, was any, path string) bool {
 type states struct{ now, was, shown, source any }
 
 // nodes are a place of a version, and the place of the same path in the other version. Either may
-// be nil.
-type nodes struct{ n, other *crdschema.Node }
+// be nil. Back says that nothing was kept of what is shown: all of it comes from rules.
+type nodes struct {
+	n, other *crdschema.Node
+	back     bool
+}
 
-func (p nodes) member(name string) nodes { return nodes{memberOf(p.n, name), memberOf(p.other, name)} }
+func (p nodes) member(name string) nodes {
+	return nodes{memberOf(p.n, name), memberOf(p.other, name), p.back}
+}
 
-func (p nodes) items() nodes { return nodes{p.n.Items(), p.other.Items()} }
+func (p nodes) items() nodes { return nodes{p.n.Items(), p.other.Items(), p.back} }
 
 func memberOf(n *crdschema.Node, name string) *crdschema.Node {
 	if p := n.Property(name); p != nil {
@@ -269,7 +273,7 @@ func mayBeElement(p nodes, e any, was []any, shown any) bool {
 		}
 	}
 	if p.listInBoth() {
-		return fresh && tree.Equal(e, shown)
+		return fresh && (tree.Equal(e, shown) || p.back && tree.Lost(e, shown, "").Path == "")
 	}
 	return hidden(p.items(), states{e, tree.Absent{}, shown, nil}, "").Path == ""
 }

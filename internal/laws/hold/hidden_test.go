@@ -66,7 +66,7 @@ func TestHidden(t *testing.T) {
 			if test.source == "" {
 				test.source = "{}"
 			}
-			got := hidden(nodes{crd.Version("v1").Root, crd.Version("v2").Root}, states{
+			got := hidden(nodes{crd.Version("v1").Root, crd.Version("v2").Root, false}, states{
 				now: tree.Read([]byte(test.now)), was: tree.Read([]byte(test.was)), shown: tree.Read([]byte(test.shown)), source: tree.Read([]byte(test.source)),
 			}, "")
 			if got.Path != test.path {

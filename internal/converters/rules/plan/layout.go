@@ -59,6 +59,9 @@ func (l *layouter) rule(root *keep.Place, of *binding.Binding, r *binding.Rule) 
 		p.Dropped = p.Dropped || r.How == binding.Drops
 		p.Conditional = p.Conditional || isConditional(r)
 		p.Computed = p.Computed || r.Transform[l.other] != nil
+		if first := slices.IndexFunc(path.Segments, func(s syntax.Segment) bool { return s.Kind == syntax.First }); first >= 0 {
+			placeOf(root, path.Segments[:first], of.Base[l.own]).First = true
+		}
 		for i := 1; i < len(path.Segments); i++ {
 			above := placeOf(root, path.Segments[:i], of.Base[l.own])
 			above.Decided = above.Decided || decides(r)
@@ -312,7 +315,7 @@ func placeOf(root *keep.Place, segments []syntax.Segment, base binding.Place) *k
 // pickOf returns the place of an element that the last segment of a path picks.
 func pickOf(list *keep.Place, path []syntax.Segment, base binding.Place) *keep.Place {
 	at := annotation.PathElement{First: path[len(path)-1].Kind == syntax.First}
-	if list.First = list.First || at.First; !at.First {
+	if !at.First {
 		at.Keys = []annotation.Key{pickKey(base, path)}
 		if list.Keys == nil {
 			list.Keys = []string{at.Keys[0].Name}
