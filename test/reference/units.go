@@ -189,7 +189,7 @@ func (p *pair) group(g *grouping, r *rule) {
 	for side := range 2 {
 		if len(r.at[side]) == 0 {
 			around, _ := p.elementOf(r, side)
-			scope[side] = around.String()
+			scope[side] = around[:around.scope()].String()
 		}
 	}
 	for _, k := range own {
