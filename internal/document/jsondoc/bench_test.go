@@ -67,7 +67,7 @@ func outlineObjects(d *jsondoc.Document, text []byte, outlines []jsondoc.Outline
 				return err
 			}
 			return s.Elements(func() error {
-				o, err := d.Outline(&s, "metadata")
+				o, err := d.Outline(&s, "metadata", nil)
 				outlines = append(outlines, o)
 				return err
 			})

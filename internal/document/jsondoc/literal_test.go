@@ -104,7 +104,7 @@ func TestLimitOfNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.LimitNames(10)
-			_, err = d.Outline(s, "metadata")
+			_, err = d.Outline(s, "metadata", nil)
 			if refused := err != nil && strings.HasPrefix(err.Error(), "name longer than 10 bytes: byte "); refused != tt.refused {
 				t.Errorf("got %v", err)
 			}
