@@ -46,7 +46,11 @@ func (s *Searcher) end() (found bool) {
 // whether it has unknown fields.
 func (s *Searcher) Read(scan *jsondoc.Scanner, name []byte, l *Layout) (unknown bool) {
 	s.layout, s.path, s.scan, s.found, s.read = l, s.path[:0], scan, false, false
-	s.inValue(name, l.Schema.PropertyNamed(name))
+	var n *crdschema.Node // as HasUnknown: without schemas, nothing is unknown
+	if l.Other != nil {
+		n = l.Schema.PropertyNamed(name)
+	}
+	s.inValue(name, n)
 	return s.end()
 }
 

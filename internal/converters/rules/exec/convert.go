@@ -90,11 +90,10 @@ func (c *Converter) Interruptible() bool { return !c.CallsGo }
 
 // Layout implements converters.Searchable.
 func (c *Converter) Layout(from, to string) *keep.Layout {
-	d := c.directions[[2]string{from, to}]
-	if d == nil || d.source.layout.Schema == nil || d.source.layout.Other == nil {
-		return nil
+	if d := c.directions[[2]string{from, to}]; d != nil {
+		return d.source.layout
 	}
-	return d.source.layout
+	return nil
 }
 
 // Convert implements converters.Converter.
