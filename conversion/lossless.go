@@ -200,7 +200,7 @@ func (c *keeping) hasUnknown(ctx context.Context, x *jsondoc.Object) bool {
 	if !ok {
 		search = &keep.Searcher{}
 	}
-	unknown := search.HasUnknown(x, c.source.Layout)
+	unknown := search.HasUnknown(x, c.source.Layout, false)
 	if unknown {
 		converters.ReportFrom(ctx).UnknownFields = true
 	}

@@ -14,6 +14,8 @@ type Report struct {
 	// UnknownFields says that the object has fields that no version in the converter's copy of the
 	// CRD has, so the copy is older than the object.
 	UnknownFields bool
+	// Searched is set before the conversion, or nil.
+	Searched *Searched
 	// CostLimit says that an expression reached its cost limit.
 	CostLimit bool
 	// TooLarge says that the conversion failed because the kept values do not fit into the

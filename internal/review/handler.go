@@ -100,7 +100,7 @@ const (
 	firstRead = 4 << 10
 	// readGrowth is the factor by which a full buffer grows. Below earnest bytes, a client takes at
 	// most this many times the memory of what it has sent.
-	readGrowth = 4
+	readGrowth = 8
 	// earnest is how many bytes of a body must have arrived before the rest gets its buffer at
 	// once: larger buffers are not copied (TestR2LegalListOf100MB in test/oracle/faults).
 	earnest = 4 << 20

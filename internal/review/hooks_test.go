@@ -91,7 +91,7 @@ func TestHooks(t *testing.T) {
 			withRequest(uidPart, `"objects":[`+named("a")+`,1]`), review.Result{UID: uid, Objects: 2, Failed: 2}, nil,
 		},
 		"hostile uid": {
-			withRequest(`"uid":"a\n{}"`, desiredPart, objectsPart), review.Result{UID: "sha256:ba93e4f014f30c95"}, nil,
+			withRequest(`"uid":"a\n{}"`, desiredPart, objectsPart), review.Result{UID: "sha256:dad1d33ac2ca7483"}, nil,
 		},
 		"long uid": {
 			withRequest(`"uid":"`+strings.Repeat("a", 65)+`"`, desiredPart, objectsPart), review.Result{UID: "sha256:635361c48bb9eab1"}, nil,

@@ -2,23 +2,20 @@ package review
 
 import "github.com/crdconvert/webhookd/internal/document/jsondoc"
 
-// identify returns the names that select a converter. It refuses names that are too long.
-func (c *conversion) identify(src jsondoc.Outline) (apiVersion, kind string, err error) {
-	apiVersion = c.str(src, "apiVersion", &c.memos.apiVersion)
-	kind = c.str(src, "kind", &c.memos.kind)
+// identify refuses an object without the names that select a converter, and with names that are
+// too long.
+func (c *conversion) identify(src *source) error {
 	switch {
-	case apiVersion == "" && c.isLong(src, "apiVersion"):
-		err = &jsondoc.PathError{Problem: tooLong + ", set it to GROUP/VERSION", Path: ".apiVersion"}
-	case apiVersion == "":
-		err = &jsondoc.PathError{Problem: "object without a version, set it to GROUP/VERSION", Path: ".apiVersion"}
-	case kind == "" && c.isLong(src, "kind"):
-		err = &jsondoc.PathError{Problem: tooLong + ", set it to the kind", Path: ".kind"}
-	case kind == "":
-		err = &jsondoc.PathError{Problem: "object without a kind, set it", Path: ".kind"}
-	default:
-		err = c.checkMetadata(src)
+	case src.apiVersion == "" && c.isLong(src.Outline, "apiVersion"):
+		return &jsondoc.PathError{Problem: tooLong + ", set it to GROUP/VERSION", Path: ".apiVersion"}
+	case src.apiVersion == "":
+		return &jsondoc.PathError{Problem: "object without a version, set it to GROUP/VERSION", Path: ".apiVersion"}
+	case src.kind == "" && c.isLong(src.Outline, "kind"):
+		return &jsondoc.PathError{Problem: tooLong + ", set it to the kind", Path: ".kind"}
+	case src.kind == "":
+		return &jsondoc.PathError{Problem: "object without a kind, set it", Path: ".kind"}
 	}
-	return apiVersion, kind, err
+	return c.checkMetadata(src.Outline)
 }
 
 // checkMetadata refuses long strings in metadata. It ignores those in labels and annotations.
@@ -36,24 +33,14 @@ func (c *conversion) checkMetadata(src jsondoc.Outline) (err error) {
 	return err
 }
 
-// str returns a string member of an object, or "" if it is long or not a string.
-func (c *conversion) str(src jsondoc.Outline, name string, m *memo) string {
-	at, _ := c.doc.Member(src, name)
-	return c.unquote(at, m)
-}
-
-// inMetadata is str for a member of the metadata.
+// inMetadata returns a string member of the metadata, or "" if it is long or not a string.
 func (c *conversion) inMetadata(src jsondoc.Outline, name string) string {
 	at, _ := c.doc.Nested(src, name)
-	return c.unquote(at, &memo{})
-}
-
-func (c *conversion) unquote(at jsondoc.Span, m *memo) string {
 	literal := c.doc.Text(at)
 	if len(literal) == 0 || literal[0] != '"' || jsondoc.LongerThan(literal, maxText) {
 		return ""
 	}
-	return m.unquote(literal)
+	return jsondoc.Unquote(literal)
 }
 
 // isLong reports whether a member of an object is a long string.

@@ -2,7 +2,6 @@ package review
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -153,8 +152,9 @@ func same(was []byte, is *jsondoc.Node) bool {
 	if bytes.Equal(was, text) || isEmpty(was) && isEmpty(text) {
 		return true
 	}
-	var x, y any
-	return decodeExact(was, &x) == nil && decodeExact(text, &y) == nil && reflect.DeepEqual(x, y)
+	x, errX := jsondoc.Decode(was, true)
+	y, errY := jsondoc.Decode(text, true)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
 }
 
 func isEmpty(text []byte) bool {
@@ -163,11 +163,4 @@ func isEmpty(text []byte) bool {
 		return true
 	}
 	return false
-}
-
-// decodeExact decodes without rounding numbers.
-func decodeExact(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return d.Decode(into)
 }

@@ -69,7 +69,9 @@ func (r *Reviewer) end(c *conversion) {
 		c.doc.Reset(nil) // drops the body
 		c.reporting.Clear()
 		clear(c.failures)
-		c.registry, c.message, c.ctx, c.refused, c.kind, c.batch.outdated = nil, "", nil, nil, nil, nil
+		clear(c.envelope.objects) // layouts of rules that may have gone since
+		c.registry, c.envelope.registry = nil, nil
+		c.message, c.ctx, c.refused, c.kind, c.batch.outdated = "", nil, nil, nil, nil
 		r.conversions.Put(c)
 	}
 }
@@ -81,7 +83,7 @@ func (r *Reviewer) review(ctx context.Context, body []byte) (*conversion, error)
 	started := c.now
 	c.reset(r.registry(), r.hooks, len(body))
 	c.ctx, c.heavy = ctx, 0
-	err := c.envelope.decode(c.doc, body)
+	err := c.envelope.decode(c.doc, body, c.registry)
 	if err != nil {
 		err = requestError(err)
 	} else {
@@ -130,7 +132,6 @@ type conversion struct {
 	task      task                     // of a detached conversion
 	stuck     *stuckCounts
 	overdue   bool // it answers for an abandoned conversion
-	memos     struct{ apiVersion, kind memo }
 }
 
 func (c *conversion) reset(registry *converters.Registry, hooks Hooks, bytesIn int) {
@@ -244,16 +245,15 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 	if src.problem != "" {
 		return unknownPair(), &jsondoc.PathError{Problem: src.problem, Path: ".request.objects[" + strconv.Itoa(index) + "]"}
 	}
-	apiVersion, name, err := c.identify(src.Outline)
-	if err != nil {
+	if err := c.identify(src); err != nil {
 		return unknownPair(), err
 	}
-	if apiVersion == c.envelope.desired.value {
+	if src.apiVersion == c.envelope.desired.value {
 		c.putComma()
 		c.out.PutSpan(src.Span)
 		return Pair{}, nil
 	}
-	kind, pair, err := c.route(apiVersion, name, to)
+	kind, pair, err := c.route(src, to)
 	if err != nil {
 		return pair, err
 	}
@@ -269,19 +269,19 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 		}
 	}
 	c.task.object.Store(int64(index))
-	c.kind = kind
+	c.kind, c.noted.Searched = kind, &src.searched
 	return pair, c.run(ctx, kind, src.Outline, pair)
 }
 
 // route returns the converter of an object and its pair of versions.
-func (c *conversion) route(apiVersion, name string, to schema.GroupVersion) (*converters.Kind, Pair, error) {
-	from, err := schema.ParseGroupVersion(apiVersion)
+func (c *conversion) route(src *source, to schema.GroupVersion) (*converters.Kind, Pair, error) {
+	from, err := schema.ParseGroupVersion(src.apiVersion)
 	if err != nil || from.Group != to.Group {
 		return nil, unknownPair(), &jsondoc.PathError{
 			Problem: "group is not that of desiredAPIVersion, send objects of one group", Path: ".apiVersion",
 		}
 	}
-	gk := schema.GroupKind{Group: to.Group, Kind: name}
+	gk := schema.GroupKind{Group: to.Group, Kind: src.kind}
 	kind := c.registry.Lookup(gk)
 	if kind == nil {
 		return nil, unknownPair(), c.noConverter(gk)
@@ -374,9 +374,9 @@ func (c *conversion) describe(index int, src *source, to schema.GroupVersion, er
 	}
 	f := failure{index: index, reason: reason(err)}
 	if src.problem == "" {
-		f.kind = c.str(src.Outline, "kind", &memo{})
-		if apiVersion := c.str(src.Outline, "apiVersion", &memo{}); apiVersion != "" {
-			f.from, f.to = apiVersion[strings.LastIndexByte(apiVersion, '/')+1:], to.Version
+		f.kind = src.kind
+		if src.apiVersion != "" {
+			f.from, f.to = src.apiVersion[strings.LastIndexByte(src.apiVersion, '/')+1:], to.Version
 		}
 		f.name, f.ns = c.inMetadata(src.Outline, "name"), c.inMetadata(src.Outline, "namespace")
 	}

@@ -80,8 +80,7 @@ func (r *Reviewer) answerAbandoned(ctx context.Context, gone *conversion, body [
 	to := schema.GroupVersion{Group: group, Version: version}
 	index := int(t.object.Load())
 	src := c.readAgain(body, c.envelope.objects[index].Span)
-	apiVersion, kind, _ := c.identify(src.Outline)
-	_, pair, _ := c.route(apiVersion, kind, to)
+	_, pair, _ := c.route(&src, to)
 	t.kind = pair.Kind
 	c.stuck.count(t.kind, 1)
 	c.describe(index, &src, to, errStuck)
@@ -101,6 +100,6 @@ func (c *conversion) readAgain(body []byte, at jsondoc.Span) source {
 	if err != nil { // impossible: the same text was decoded before
 		return source{}
 	}
-	src, _ := decodeObject(c.doc, s) // without an outline, the object stays unnamed
+	src, _ := c.envelope.decodeObject(c.doc, s) // without an outline, the object stays unnamed
 	return src
 }

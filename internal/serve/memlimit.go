@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -75,9 +76,9 @@ func setMemoryLimit(limit int64) int64 {
 // connections may take 60 % of the limit.
 const needed = 2.5
 
-// liveHeap returns the bytes of the heap that are in use, and frees all others.
+// liveHeap returns the bytes of the heap that are in use.
 func liveHeap() uint64 {
-	debug.FreeOSMemory()
+	runtime.GC()
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()

@@ -9,8 +9,10 @@ import (
 // concurrent use.
 type Searcher struct {
 	layout *Layout
-	path   [][]byte        // nil for an element
-	scan   jsondoc.Scanner // of the member at the beginning of the path
+	path   [][]byte         // nil for an element
+	scan   *jsondoc.Scanner // of the member at the beginning of the path
+	own    jsondoc.Scanner
+	read   bool // values in the object were searched when its text was read
 	// visit is a method value, made once for all searches (BenchmarkConvert in converters/rules).
 	visit func(name []byte, m jsondoc.Member) bool
 	next  int // as of PropertyFrom, for the object
@@ -18,61 +20,83 @@ type Searcher struct {
 }
 
 // HasUnknown reports whether an object of the layout's version has fields that neither schema
-// knows. The schemas must be older than the API server's, which would have pruned the fields.
-func (s *Searcher) HasUnknown(obj *jsondoc.Object, l *Layout) bool {
+// knows. The schemas must be older than the API server's, which would have pruned the fields. With
+// read, it looks only at the names at the top: the values were read by Read.
+func (s *Searcher) HasUnknown(obj *jsondoc.Object, l *Layout, read bool) bool {
 	if l.Schema == nil || l.Other == nil {
 		return false
 	}
 	if s.visit == nil {
 		s.visit = s.visitMember
 	}
-	s.layout, s.path, s.next, s.found = l, s.path[:0], 0, false
+	s.layout, s.path, s.next, s.found, s.read = l, s.path[:0], 0, false, read
 	_ = obj.Filter(s.visit)
-	clear(s.path[:cap(s.path)]) // drops the text
-	s.scan.ResetValid(nil)
+	s.own.ResetValid(nil)
+	return s.end()
+}
+
+// end drops the text.
+func (s *Searcher) end() (found bool) {
+	clear(s.path[:cap(s.path)])
+	s.scan = nil
 	return s.found
+}
+
+// Read moves a scanner over the value of a member of an object, which is validated, and reports
+// whether it has unknown fields.
+func (s *Searcher) Read(scan *jsondoc.Scanner, name []byte, l *Layout) (unknown bool) {
+	s.layout, s.path, s.scan, s.found, s.read = l, s.path[:0], scan, false, false
+	var n *crdschema.Node // as HasUnknown: without schemas, nothing is unknown
+	if l.Other != nil {
+		n = l.Schema.PropertyNamed(name)
+	}
+	s.inValue(name, n)
+	return s.end()
 }
 
 // visitMember visits a member of the object, but not metadata, which may be most of it.
 func (s *Searcher) visitMember(name []byte, m jsondoc.Member) bool {
 	if !s.found && !isHead(name) {
-		s.scan.ResetValid(m.Value().Text())
-		s.found = s.inMember(s.layout.Schema, name, &s.next)
+		if !s.read {
+			s.own.ResetValid(m.Value().Text())
+			s.scan = &s.own
+		}
+		s.inMember(s.layout.Schema, name, &s.next)
 	}
 	return true
 }
 
 // inMember searches the member at the scanner of an object, whose schema is of.
-func (s *Searcher) inMember(of *crdschema.Node, name []byte, next *int) bool {
+func (s *Searcher) inMember(of *crdschema.Node, name []byte, next *int) {
 	var n *crdschema.Node
 	if n, *next = of.PropertyFrom(*next, name); n == nil {
 		n = of.Values()
 	}
-	if n == nil && !of.PreservesUnknown() && !s.isElsewhere(name) {
-		return true
+	s.found = s.found || n == nil && !of.PreservesUnknown() && !s.isElsewhere(name)
+	if !s.read {
+		s.inValue(name, n)
 	}
-	return s.inValue(name, n)
 }
 
 // inValue searches an object or a list that may have unknown fields, and skips any other value.
-func (s *Searcher) inValue(name []byte, n *crdschema.Node) (found bool) {
+func (s *Searcher) inValue(name []byte, n *crdschema.Node) {
 	kind := s.scan.Kind()
 	object := kind == jsondoc.Map && n.Kind() != crdschema.Any
-	if !n.Prunes() || !object && (kind != jsondoc.Array || n.Items() == nil) {
+	if s.found || !n.Prunes() || !object && (kind != jsondoc.Array || n.Items() == nil) {
 		_, err := s.scan.Skip()
-		return err != nil
+		s.found = s.found || err != nil
+		return
 	}
 	s.path = append(s.path, name)
 	next := 0
-	for more := s.scan.Enter(); more && !found; more = !found && s.scan.Next(object) {
+	for more := s.scan.Enter(); more; more = s.scan.Next(object) {
 		if object {
-			found = s.inMember(n, s.scan.Name(), &next)
+			s.inMember(n, s.scan.Name(), &next)
 		} else {
-			found = s.inValue(nil, n.Items())
+			s.inValue(nil, n.Items())
 		}
 	}
 	s.path = s.path[:len(s.path)-1]
-	return found
 }
 
 // isElsewhere reports whether the other version has the member, or a rule concerns it.

@@ -62,7 +62,7 @@ func (s *slot) convert(tb testing.TB, kind *converters.Kind, from, to string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	outline, err := s.doc.Outline(scan, "metadata")
+	outline, err := s.doc.Outline(scan, "metadata", nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -115,17 +115,21 @@ func emptied[T any](list []T, keep int) []T {
 }
 
 // Outline reads the object at s, a scanner over the document's text. It fails for a duplicate name
-// in the object or in its member nested.
-func (d *Document) Outline(s *Scanner, nested string) (Outline, error) {
+// in the object or in its member nested. Read, unless it is nil, moves the scanner over the values
+// of other members.
+func (d *Document) Outline(s *Scanner, nested string, read func(name []byte) error) (Outline, error) {
 	o := Outline{Span: span(s.pos, s.pos), fields: span(len(d.fields), len(d.fields))}
 	err := d.outline(s, &d.fields, func(name []byte) error {
-		if string(name) != nested || s.Kind() != Map {
-			_, err := s.Skip()
-			return err
+		switch {
+		case string(name) == nested && s.Kind() == Map:
+		case read != nil:
+			return read(name)
+		default:
+			return s.skip(name)
 		}
 		first := len(d.nested)
 		o.inside = offset(s.pos)
-		err := d.outline(s, &d.nested, func([]byte) error { _, err := s.Skip(); return err })
+		err := d.outline(s, &d.nested, s.skip)
 		o.nested = span(first, len(d.nested))
 		return err
 	})

@@ -22,7 +22,7 @@ func outline(d *jsondoc.Document, text []byte) ([]jsondoc.Outline, error) {
 	}
 	var outlines []jsondoc.Outline
 	err = s.Elements(func() error {
-		o, err := d.Outline(s, "metadata")
+		o, err := d.Outline(s, "metadata", nil)
 		outlines = append(outlines, o)
 		return err
 	})
@@ -287,7 +287,7 @@ func TestAllocations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := d.Outline(&s, "metadata")
+		o, err := d.Outline(&s, "metadata", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,40 +59,34 @@ func (d *Document) takeInventory(start uint32) {
 	v := &d.inventory
 	first := len(v.lists)
 	d.inside = Scanner{text: d.text, maxDepth: scanDepth, names: d.inside.names[:0]}
-	d.listAt(&d.inside, int(start))
+	d.inside.pos = int(start)
+	d.listNext(&d.inside)
 	_ = d.use((len(v.lists) - first) * fieldSize) // a later call fails
 	if first > 0 && v.lists[first].start < v.lists[first-1].start {
 		slices.SortFunc(v.lists, func(a, b listing) int { return cmp.Compare(a.start, b.start) })
 	}
 }
 
-// listAt lists the array or object at a position, and returns the position behind it.
-func (d *Document) listAt(s *Scanner, at int) int {
+// listNext lists the array or object at the scanner, and moves the scanner behind it.
+func (d *Document) listNext(s *Scanner) {
 	v := &d.inventory
 	slot, first, seen := len(v.lists), len(v.open), nameSet{before: len(s.names)}
-	v.lists = append(v.lists, listing{start: offset(at)})
-	object, known, start := s.at(at) == '{', true, at
-	i := s.space(at + 1)
-	for more := s.at(i) != '}' && s.at(i) != ']'; more; {
-		f := field{start: offset(start)}
+	v.lists = append(v.lists, listing{start: offset(s.pos)})
+	object, known, start := s.at(s.pos) == '{', true, s.pos
+	for more := s.Enter(); more; more = s.Next(object) {
+		f := field{start: offset(start), value: offset(s.pos)}
 		if object {
-			place := i
-			i = s.name(place)
 			name := s.Name()
 			f.name, f.escaped = s.nameAt, s.escapes
-			known = known && len(s.names)-seen.before < fewMembers && seen.add(s, place, name, false) && !seen.repeated
+			known = known && len(s.names)-seen.before < fewMembers && seen.add(s, name, false) && !seen.repeated
 		}
-		f.value = offset(i)
-		if c := s.at(i); (c == '{' || c == '[') && !v.full {
-			i = d.listAt(s, i)
+		if c := s.at(s.pos); (c == '{' || c == '[') && !v.full {
+			d.listNext(s)
 		} else {
-			i = s.value(i)
+			_, _ = s.Skip()
 		}
-		f.valueEnd = offset(i)
-		i = s.space(i)
-		if f.end, start, more = offset(i), i, s.at(i) == ','; more {
-			i = s.space(i + 1)
-		}
+		f.valueEnd, start = offset(s.pos), s.space(s.pos)
+		f.end = offset(start)
 		v.full = v.full || len(v.lists)+len(v.fields)+len(v.open) >= 2<<10+len(d.text)/64 // less than half the size of the text
 		if known = known && !v.full; known {
 			v.open = append(v.open, f)
@@ -104,5 +98,4 @@ func (d *Document) listAt(s *Scanner, at int) int {
 		v.lists[slot].known, v.lists[slot].fields = true, span(from, len(v.fields))
 	}
 	s.names, v.open = s.names[:seen.before], v.open[:first]
-	return i + 1
 }

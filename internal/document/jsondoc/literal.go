@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/maphash"
-	"io"
 	"math"
 	"strconv"
 	"unicode/utf16"
@@ -124,20 +123,6 @@ func appendDecoded(dst, literal []byte) []byte {
 		dst = append(dst, part...)
 	}
 	return dst
-}
-
-// WriteUnquoted decodes a validated string literal into w, without a copy.
-func WriteUnquoted(w io.Writer, literal []byte) error { return writeText(w, literal[1:len(literal)-1]) }
-
-func writeText(w io.Writer, literal []byte) error {
-	var room [utf8.UTFMax]byte
-	for part := []byte(nil); len(literal) > 0; {
-		part, literal = firstPart(literal, &room)
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // UnquotedLen returns the size in bytes of a decoded string literal.

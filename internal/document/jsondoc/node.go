@@ -355,29 +355,26 @@ func (d *Document) lastOfEach(members []member) int {
 func (n *Node) scan(s *Scanner, object bool) (first int, repeated bool, err error) {
 	d, base, seen := n.doc, n.at.Start, nameSet{}
 	first = len(d.members)
-	start, i := 0, s.space(1)
-	for more := s.at(i) != '}' && s.at(i) != ']'; more; i = s.space(i + 1) {
+	start := 0
+	for more := s.Enter(); more; more = s.Next(object) {
 		first = d.chunk(first, 1)
 		d.members = append(d.members, member{})
 		m := &d.members[len(d.members)-1]
 		m.headAdded, m.added, m.moved = n.at.added, n.at.added, n.moved
 		if object {
-			at := i
-			i = s.name(at)
-			name := unescaped(s.Text(s.nameAt))
-			if !seen.add(s, at, name, false) {
+			name := s.Name()
+			if !seen.add(s, name, false) {
 				break
 			}
-			m.name, m.escaped = s.nameAt.behind(base), len(name) != int(s.nameAt.End-s.nameAt.Start)
+			m.name, m.escaped = s.nameAt.behind(base), s.escapes
 			n.names |= bitOf(name)
 		}
-		m.head, m.at.Start = span(start, i).behind(base), base+offset(i)
-		i = s.value(i)
-		m.at.End = base + offset(i)
-		i = s.space(i)
-		m.end, start, more = base+offset(i), i, s.at(i) == ','
+		m.head = span(start, s.pos).behind(base)
+		at, _ := s.Skip()
+		start = s.space(s.pos)
+		m.at, m.end = at.behind(base), base+offset(start)
 		if len(d.members)-first > maxFields-len(d.fields) {
-			s.fail(i, "too many members in all objects together")
+			s.fail(start, "too many members in all objects together")
 			break
 		}
 		if d.refused != nil {

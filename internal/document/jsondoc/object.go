@@ -20,7 +20,7 @@ func (d *Document) Parse(text []byte) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := d.Outline(s, "metadata")
+	o, err := d.Outline(s, "metadata", nil)
 	if err == nil {
 		err = s.End()
 	}

@@ -39,6 +39,8 @@ func verdict(text []byte) (accepted bool, disagreement string) {
 	ksyntax, _ := kjson.SyntaxErrorOffset(kerr)
 	var syntax *jsondoc.SyntaxError
 	switch {
+	case (err == nil) != (steps(text, new([]string)) == nil):
+		return false, fmt.Sprintf("Enter and Next disagree with Skip: %v", err)
 	case strict && (!std || !utf8.Valid(text)):
 		return false, "the oracles disagree: jsontext accepts what encoding/json does not"
 	case std == ksyntax:
@@ -77,7 +79,7 @@ func sameWalk(text []byte) error {
 	return s.End()
 }
 
-// sameSteps compares a walk over valid text by Enter and Next with one by EveryMember and Elements.
+// sameSteps compares a walk over text by Enter and Next with one by EveryMember and Elements.
 func sameSteps(text []byte) error {
 	var strict, quick []string
 	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
@@ -87,14 +89,25 @@ func sameSteps(text []byte) error {
 	if err != nil {
 		return err
 	}
-	s.ResetValid(text)
-	if err := stepped(&s, &quick); err != nil {
+	if err := steps(text, &quick); err != nil {
 		return err
 	}
 	if !slices.Equal(strict, quick) {
 		return fmt.Errorf("Enter and Next find %q, want %q", quick, strict)
 	}
-	return s.End()
+	return nil
+}
+
+// steps reads the whole text by Enter and Next.
+func steps(text []byte, seen *[]string) error {
+	s, err := jsondoc.NewScanner(text, jsondoc.MaxDepth)
+	if err == nil {
+		err = stepped(&s, seen)
+	}
+	if err == nil {
+		err = s.End()
+	}
+	return err
 }
 
 func visited(s *jsondoc.Scanner, seen *[]string) error {
@@ -125,7 +138,7 @@ func stepped(s *jsondoc.Scanner, seen *[]string) error {
 			return err
 		}
 	}
-	return nil
+	return s.Err()
 }
 
 func walkValue(s *jsondoc.Scanner, d *jsontext.Decoder, text []byte) error {

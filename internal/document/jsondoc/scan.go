@@ -109,36 +109,53 @@ func (s *Scanner) Skip() (Span, error) {
 	return span(start, s.pos), nil
 }
 
+func (s *Scanner) skip([]byte) error {
+	_, err := s.Skip()
+	return err
+}
+
+// Err returns the first error.
+func (s *Scanner) Err() error { return s.err }
+
 // Enter moves the scanner to the first value in the object or list at it, and reports whether there
-// is one. Enter and Next are for valid text: they look at no comma, closing bracket or depth.
+// is one. An error also ends such steps, see Err. Duplicate names are none.
 func (s *Scanner) Enter() bool {
-	object := s.at(s.pos) == '{'
-	i := s.space(s.pos + 1)
-	if c := s.at(i); c == '}' || c == ']' {
-		s.pos = i + 1
+	if s.depth++; s.depth > s.maxDepth {
+		s.fail(s.pos, tooDeep)
 		return false
 	}
-	s.pos = s.next(i, object)
-	return s.err == nil
+	object, i := s.at(s.pos) == '{', s.space(s.pos+1)
+	return !s.leave(i, object) && s.next(i, object)
 }
 
 // Next moves the scanner from behind a value of an object or list to the next one. Behind the last
 // it moves behind the object or list, and returns false.
 func (s *Scanner) Next(object bool) bool {
 	i := s.space(s.pos)
-	if s.at(i) != ',' {
-		s.pos = i + 1
-		return false
+	if s.at(i) == ',' {
+		return s.next(s.space(i+1), object)
 	}
-	s.pos = s.next(s.space(i+1), object)
+	if s.err == nil && !s.leave(i, object) {
+		s.unexpected(i)
+	}
+	return false
+}
+
+func (s *Scanner) next(i int, object bool) bool {
+	if s.pos = i; object {
+		s.pos = s.name(i)
+	}
 	return s.err == nil
 }
 
-func (s *Scanner) next(i int, object bool) int {
-	if object {
-		return s.name(i)
+// leave moves the scanner over the bracket at i, if the object or list ends there.
+func (s *Scanner) leave(i int, object bool) bool {
+	if c := s.at(i); c != '}' && c != ']' || object != (c == '}') {
+		return false
 	}
-	return i
+	s.pos = i + 1
+	s.depth--
+	return true
 }
 
 // Name returns the decoded name of the value to which Enter or Next moved. It is valid as long as
@@ -176,40 +193,25 @@ func (s *Scanner) Elements(visit func() error) error {
 func (s *Scanner) each(opening byte, strict bool, visit func(name []byte) error) error {
 	if s.at(s.pos) != opening {
 		s.unexpected(s.pos)
-	} else if s.depth++; s.depth > s.maxDepth {
-		s.fail(s.pos, tooDeep)
+		return s.err
 	}
-	closing := opening + 2 // in ASCII
 	seen := nameSet{before: len(s.names)}
-	i := s.space(s.pos + 1)
-	for more := s.at(i) != closing; more && s.err == nil; {
+	for more := s.Enter(); more; more = s.Next(opening == '{') {
 		var name []byte
-		s.pos, s.nameAt = i, Span{}
 		if opening == '{' {
-			if s.pos = s.name(i); s.err != nil {
+			if s.maxName > 0 && longer(s.Text(s.nameAt), s.maxName) {
+				s.fail(int(s.nameAt.Start)-1, "name longer than "+strconv.Itoa(s.maxName)+" bytes")
 				break
 			}
-			literal := s.Text(s.nameAt)
-			if s.maxName > 0 && longer(literal, s.maxName) {
-				s.fail(i, "name longer than "+strconv.Itoa(s.maxName)+" bytes")
-				break
-			}
-			if name = s.Name(); strict && !seen.add(s, i, name, strict) {
+			if name = s.Name(); strict && !seen.add(s, name, strict) {
 				break
 			}
 		}
 		if err := visit(name); err != nil {
 			return err
 		}
-		i = s.space(s.pos)
-		if more = s.at(i) == ','; more {
-			i = s.space(i + 1)
-		} else if s.at(i) != closing {
-			s.unexpected(i)
-		}
 	}
-	s.names, s.pos = s.names[:seen.before], i+1
-	s.depth--
+	s.names = s.names[:seen.before]
 	return s.err
 }
 
@@ -295,10 +297,10 @@ type nameSet struct {
 	repeated bool // there is a duplicate
 }
 
-// add adds the name that s has read at i. It fails for too many names, and in strict mode for a
+// add adds the name that s has read. It fails for too many names, and in strict mode for a
 // duplicate.
-func (set *nameSet) add(s *Scanner, i int, name []byte, strict bool) bool {
-	names := s.names[set.before:]
+func (set *nameSet) add(s *Scanner, name []byte, strict bool) bool {
+	names, i := s.names[set.before:], int(s.nameAt.Start)-1
 	set.repeated = set.has(s, names, name) || set.repeated
 	switch {
 	case strict && set.repeated:

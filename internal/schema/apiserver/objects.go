@@ -27,28 +27,14 @@ type objects struct {
 	schema    *schema.Structural
 	embeds    bool // an embedded resource somewhere
 	validator func() (validation.SchemaValidator, error)
-	rules     func() func(obj map[string]any) field.ErrorList
-	embedded  func(obj map[string]any) field.ErrorList
+	rules     func() *cel.Validator // nil: none
 }
 
 func newObjects(s *schema.Structural) *objects {
 	return &objects{
 		schema: s, embeds: embeds(s),
 		validator: sync.OnceValues(func() (validation.SchemaValidator, error) { return validatorOf(s) }),
-		// No deadline: the cost of rules is limited.
-		rules: sync.OnceValue(func() func(map[string]any) field.ErrorList {
-			rules := cel.NewValidator(s, true, celCallLimit)
-			return func(obj map[string]any) field.ErrorList {
-				if rules == nil {
-					return nil
-				}
-				errs, _ := rules.Validate(context.Background(), nil, s, obj, nil, celCostBudget)
-				return errs
-			}
-		}),
-		embedded: func(obj map[string]any) field.ErrorList {
-			return objectmeta.Validate(context.Background(), nil, obj, s, false)
-		},
+		rules:     sync.OnceValue(func() *cel.Validator { return cel.NewValidator(s, true, celCallLimit) }),
 	}
 }
 
@@ -87,10 +73,10 @@ func (o *objects) Validate(obj map[string]any) field.ErrorList {
 	errs := validation.ValidateCustomResource(nil, obj, validator)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, o.schema, obj)...)
 	if o.embeds {
-		errs = append(errs, o.embedded(obj)...)
+		errs = append(errs, objectmeta.Validate(context.Background(), nil, obj, o.schema, false)...)
 	}
-	if len(errs) == 0 {
-		errs = o.rules()(obj)
+	if rules := o.rules(); len(errs) == 0 && rules != nil { // no deadline: their cost is limited
+		errs, _ = rules.Validate(context.Background(), nil, o.schema, obj, nil, celCostBudget)
 	}
 	return errs
 }

@@ -88,6 +88,14 @@ func (c *Converter) OfPatches() *Converter {
 // Interruptible implements converters.Interruptible: rules check the context, Go functions may not.
 func (c *Converter) Interruptible() bool { return !c.CallsGo }
 
+// Layout implements converters.Searchable.
+func (c *Converter) Layout(from, to string) *keep.Layout {
+	if d := c.directions[[2]string{from, to}]; d != nil {
+		return d.source.layout
+	}
+	return nil
+}
+
 // Convert implements converters.Converter.
 func (c *Converter) Convert(ctx context.Context, obj *jsondoc.Object, from, to string) error {
 	d := c.directions[[2]string{from, to}]
@@ -211,9 +219,10 @@ func (v *conversion) begin() (kept []*annotation.Entry, err error) {
 	if v.is, err = v.shown(v.source, v.x, v.text); err != nil {
 		return nil, err
 	}
-	if v.unknown = v.scratch.search.HasUnknown(v.x, v.source.layout); v.unknown {
-		converters.ReportFrom(v.ctx).UnknownFields = true
-	}
+	report, l := converters.ReportFrom(v.ctx), v.source.layout
+	read, found := report.Searched.By(l)
+	v.unknown = found || v.scratch.search.HasUnknown(v.x, l, read)
+	report.UnknownFields = report.UnknownFields || v.unknown
 	return kept, nil
 }
 
