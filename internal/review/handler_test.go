@@ -103,6 +103,9 @@ func TestHandlerRefuses(t *testing.T) {
 			http.MaxBytesReader(nil, io.NopCloser(strings.NewReader(good)), 50), int64(len(good)), 413, metav1.StatusReasonRequestEntityTooLarge,
 			"body is larger than 50 bytes, raise max-body or send fewer objects at once",
 		},
+		"overload after its last byte": {
+			iotest.DataErrReader(io.MultiReader(strings.NewReader(good), iotest.ErrReader(overloadError{}))), int64(len(good)), 429, metav1.StatusReasonTooManyRequests, "no room",
+		},
 		"overload": {failing(overloadError{}), -1, 429, metav1.StatusReasonTooManyRequests, "no room"},
 	}
 	for name, tt := range tests {
