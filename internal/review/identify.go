@@ -56,9 +56,9 @@ func (c *conversion) unquote(at jsondoc.Span, m *memo) string {
 	return m.unquote(literal)
 }
 
-// isLong reports whether a member of an object is a long string.
+// isLong reports whether a member of an object, of which str returns "", is a long string.
 func (c *conversion) isLong(src jsondoc.Outline, name string) bool {
 	at, _ := c.doc.Member(src, name)
 	literal := c.doc.Text(at)
-	return len(literal) > maxText && literal[0] == '"' && jsondoc.LongerThan(literal, maxText)
+	return len(literal) > maxText && literal[0] == '"'
 }
