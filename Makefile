@@ -58,11 +58,8 @@ playground: ## Build the page of `webhookd playground` as static files with the 
 	@tools/playground dist/playground
 
 image: ## Build the container image (IMAGE=webhookd:dev). Needs a docker engine.
-	@if docker info >/dev/null 2>&1; then \
-		docker build --build-arg VERSION='$(VERSION)' --tag '$(IMAGE)' .; \
-	else \
-		echo 'image: no docker engine answers here: nothing built'; \
-	fi
+	@docker info >/dev/null 2>&1 || { echo 'image: no docker engine answers here: nothing built'; exit 0; }; \
+		docker build --build-arg VERSION='$(VERSION)' --tag '$(IMAGE)' .
 
 image-check: ## Assemble the image's last stage and run it read-only. Needs Linux, root and buildah, and no registry.
 	@test/image/check
@@ -106,6 +103,9 @@ reference: ## Edit objects by webhookd and by an independent reference, and comp
 
 simulation: ## Run clusters in memory, each made of a seed: 10000 (SEEDS), from SEED on.
 	@$(GO) test -count=1 -timeout=600m $(TESTFLAGS) ./test/simulation -seeds=$(or $(SEEDS),10000) -seed=$(or $(SEED),1)
+
+mutants: ## Change code in small ways, and print the changes that no test notices (GROUP='review server', MUTATEFLAGS=-every=5).
+	@$(GO) build -C tools -o ../bin/mutate ./mutate && bin/mutate $(MUTATEFLAGS) $(or $(GROUP),tlsreload review server engine)
 
 soak: ## Run under load for half an hour (SOAK): heap, goroutines, descriptors and latency must not grow.
 	@cd test/oracle && $(GO) test -count=1 -timeout=600m ./faults -v -run TestS1 -soak $(or $(SOAK),30m)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -98,6 +99,17 @@ func TestDeadlinePassed(t *testing.T) {
 		t.Fatal(err)
 	}
 	decode(t, text).wantObjects(t, current)
+}
+
+// Once its client has gone, a review converts few objects more.
+func TestClientThatLeavesEndsItsReview(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancel(t.Context())
+	converted := 0
+	r := newReviewer(t, func(context.Context, *jsondoc.Object, string, string) error { converted++; leave(); return nil }, review.Hooks{})
+	if _, err := r.Review(ctx, nil, request(slices.Repeat([]string{named("a")}, 100)...)); err != nil || converted > 16 {
+		t.Errorf("%d of 100 objects are converted: %v", converted, err)
+	}
 }
 
 // A converter gets the context of the request.

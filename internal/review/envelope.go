@@ -62,18 +62,13 @@ type source struct {
 func (e *envelope) decode(doc *jsondoc.Document, body []byte, registry *converters.Registry) error {
 	*e = envelope{objects: e.objects[:0], memos: e.memos, registry: registry, fields: e.fields}
 	doc.Reset(body)
-	s, err := doc.Scanner(jsondoc.MaxDepth + envelopeDepth)
-	if err != nil {
-		return err
-	}
+	s, _ := doc.Scanner(jsondoc.MaxDepth + envelopeDepth) // the first error stays
 	s.LimitNames(maxText)
 	if s.Kind() != jsondoc.Map {
-		if _, err := s.Skip(); err != nil {
-			return err
-		}
-		return s.End()
+		_, _ = s.Skip()
+		return s.End() // with the first error
 	}
-	err = s.Members(func(name []byte) (err error) {
+	err := s.Members(func(name []byte) (err error) {
 		switch string(name) {
 		case "apiVersion":
 			e.apiVersion, err = readName(s, &e.memos.apiVersion)
@@ -125,7 +120,7 @@ func (e *envelope) decodeObjects(doc *jsondoc.Document, s *jsondoc.Scanner) erro
 			_, err := s.Skip()
 			return err
 		}
-		if n := len(e.objects); n > 0 && n%objectsAtOnce == 0 && doc.Reserve != nil {
+		if n := len(e.objects); n > 0 && n%objectsAtOnce == 0 {
 			if err := doc.Reserve(objectsAtOnce * objectSize); err != nil {
 				return err
 			}
@@ -204,18 +199,16 @@ func readName(s *jsondoc.Scanner, m *memo) (string, error) {
 	return t.value, err
 }
 
-// A memo remembers the last string, because consecutive requests name the same versions and kinds.
+// A memo remembers the last string of at most maxText, because consecutive requests name the same
+// versions and kinds.
 type memo struct{ last string }
-
-// maxMemo bounds what a memo keeps: versions and kinds are shorter.
-const maxMemo = 512
 
 func (m *memo) unquote(literal []byte) string {
 	if string(literal[1:len(literal)-1]) == m.last {
 		return m.last
 	}
 	text := jsondoc.Unquote(literal)
-	if len(text) <= maxMemo && strings.IndexByte(text, '\\') < 0 { // else its literal differs
+	if strings.IndexByte(text, '\\') < 0 { // else its literal differs
 		m.last = text
 	}
 	return text

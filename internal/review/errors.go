@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
 // A RequestError says why a body cannot be answered with a ConversionReview: it is not JSON, not a
@@ -70,7 +68,7 @@ func failureMessage(failures []failure, failed, objects int) string {
 		if i > 0 {
 			text = "; " + text
 		}
-		if i > 0 && len(text) > room {
+		if len(text) > room {
 			failures = failures[:i]
 			break
 		}
@@ -115,8 +113,5 @@ func clip(text string, size int) string {
 
 // requestError wraps an error of the scanner.
 func requestError(err error) error {
-	if _, ok := errors.AsType[*jsondoc.SyntaxError](err); ok {
-		return &RequestError{"body cannot be read, send a ConversionReview as JSON: " + err.Error()}
-	}
-	return &RequestError{err.Error()}
+	return &RequestError{"body cannot be read, send a ConversionReview as JSON: " + err.Error()}
 }

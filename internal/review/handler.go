@@ -128,14 +128,14 @@ func (h *handler) read(req *http.Request) ([]byte, error) {
 		}
 		n, err := req.Body.Read(body[len(body):atMost(room, size)])
 		body = body[:len(body)+n]
-		if err == nil || len(body) == size {
-			continue
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF) && (size < 0 || len(body) == size):
+			return body, nil
+		default: // also after the last byte: there may be no turn for the request
+			h.buffers.put(body)
+			return nil, err
 		}
-		if errors.Is(err, io.EOF) && size < 0 {
-			break
-		}
-		h.buffers.put(body)
-		return nil, err
 	}
 	return body, nil
 }

@@ -2,12 +2,14 @@ package review_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,6 +105,10 @@ func TestHandlerRefuses(t *testing.T) {
 			http.MaxBytesReader(nil, io.NopCloser(strings.NewReader(good)), 50), int64(len(good)), 413, metav1.StatusReasonRequestEntityTooLarge,
 			"body is larger than 50 bytes, raise max-body or send fewer objects at once",
 		},
+		"other code": {failing(shortage(http.StatusBadGateway)), -1, 400, metav1.StatusReasonBadRequest, "body ended early, send as much as Content-Length says"},
+		"overload after its last byte": {
+			iotest.DataErrReader(io.MultiReader(strings.NewReader(good), iotest.ErrReader(overloadError{}))), int64(len(good)), 429, metav1.StatusReasonTooManyRequests, "no room",
+		},
 		"overload": {failing(overloadError{}), -1, 429, metav1.StatusReasonTooManyRequests, "no room"},
 	}
 	for name, tt := range tests {
@@ -137,6 +143,103 @@ func TestHandlerRefuses(t *testing.T) {
 				t.Errorf("%d afterwards", again.code)
 			}
 		})
+	}
+}
+
+// A roomy body is asked for room before it is read into a larger buffer.
+type roomy struct {
+	io.Reader
+
+	asked []int64
+	most  int64
+}
+
+func (r *roomy) Room(n int64) error {
+	if r.asked = append(r.asked, n); n > r.most {
+		return overloadError{}
+	}
+	return nil
+}
+
+func (*roomy) Close() error { return nil }
+
+// The buffer for a body grows with what arrives, and once much has, to its length.
+func TestHandlerAsksForRoom(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		size  int
+		known bool
+		most  int64
+		want  []int64
+		code  int
+	}{
+		"length is known":   {20 << 20, true, 20 << 20, []int64{32 << 10, 256 << 10, 2 << 20, 20 << 20}, 200},
+		"length is unknown": {6 << 20, false, 16 << 20, []int64{32 << 10, 256 << 10, 2 << 20, 16 << 20}, 200},
+		"no room":           {6 << 20, true, 1 << 20, []int64{32 << 10, 256 << 10, 2 << 20}, 429},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := request(named(strings.Repeat("x", tt.size-len(request(named(""))))))
+			body := &roomy{Reader: iotest.DataErrReader(bytes.NewReader(text)), most: tt.most}
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/crdconvert", body)
+			req.Body, req.ContentLength = body, -1
+			if tt.known { // and the client sends more
+				body.Reader, req.ContentLength = io.MultiReader(body.Reader, strings.NewReader("more")), int64(tt.size)
+			}
+			if got := send(review.NewHandler(newReviewer(t, nothing, review.Hooks{})), req); got.code != tt.code {
+				t.Errorf("code %d, want %d: %.200s", got.code, tt.code, got.body)
+			}
+			if diff := cmp.Diff(tt.want, body.asked); diff != "" {
+				t.Errorf("room (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What the request needs while its answer is written is settled: a large answer goes out in pieces
+// and keeps its document, a small one is made whole.
+func TestHandlerSettles(t *testing.T) {
+	t.Parallel()
+	var reserved int64 // at last
+	answer := func(size int) (settled []int64, body []byte) {
+		body = request(widget(`"metadata":{}`, `"spec":"`+strings.Repeat("x", size)+`"`))
+		h := review.NewHandler(newReviewer(t, nothing, review.Hooks{
+			Settle:  func(_ context.Context, n int64) { settled = append(settled, n) },
+			Reserve: func(_ context.Context, n int64) error { reserved = n; return nil },
+		}))
+		got := post(t, h, bytes.NewReader(body))
+		return append(settled, int64(len(got.body))), body
+	}
+	if got, _ := answer(1); len(got) != 2 || got[0] != 4<<10 {
+		t.Errorf("a small answer: %d, want the size of its buffer", got)
+	}
+	const whole = 1 << 20
+	small, _ := answer(0)
+	pad := whole - int(small[1])
+	if got, _ := answer(pad); len(got) != 2 || got[0] != whole || got[1] != whole || reserved != whole {
+		t.Errorf("the largest whole answer: %d, %d reserved", got, reserved)
+	}
+	if got, body := answer(pad + 1); len(got) != 2 || got[0] < int64(len(body))+64<<10 || reserved != 0 {
+		t.Errorf("an answer in pieces: %d, %d reserved, want at least the body of %d bytes and a buffer", got, reserved, len(body))
+	}
+}
+
+// Before a very large body, the memory of the one before is collected.
+func TestHandlerCollectsBeforeAHugeBody(t *testing.T) {
+	h := review.NewHandler(newReviewer(t, nothing, review.Hooks{}))
+	forced := func(size int) uint32 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/crdconvert", strings.NewReader(strings.Repeat(" ", size)))
+		if got := send(h, req); got.code != http.StatusBadRequest {
+			t.Errorf("code %d", got.code)
+		}
+		runtime.ReadMemStats(&after)
+		return after.NumForcedGC - before.NumForcedGC
+	}
+	const huge = 16 << 20
+	if small, large := forced(huge-1), forced(huge); small != 0 || large != 1 {
+		t.Errorf("%d collections are begun for a body of less, %d for a huge one", small, large)
 	}
 }
 

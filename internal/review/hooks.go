@@ -185,24 +185,18 @@ func (c *conversion) report(ctx context.Context, err error, took time.Duration) 
 	r := Result{
 		UID: c.loggableUID(), Pair: c.batch.first,
 		Objects: len(c.envelope.objects), Failed: c.failed, Message: c.message,
-		Rejected: err, BytesIn: c.bytesIn, Duration: took,
-	}
-	if err == nil {
-		r.BytesOut = c.out.Len()
+		Rejected: err, BytesIn: c.bytesIn, BytesOut: c.out.Len(), Duration: took,
 	}
 	c.hooks.ReviewDone(ctx, r)
 }
 
-// loggableUID returns the uid if it looks like one of the API server's, else a hash of its text, so
+// loggableUID returns the uid if it looks like one of the API server's, or is none, else a hash, so
 // clients cannot inject log text.
 func (c *conversion) loggableUID() string {
-	literal := c.doc.Text(c.envelope.uid.at)
-	if len(literal) <= len(`""`) || literal[0] != '"' {
-		return ""
-	}
 	if uid := c.envelope.uid.value; !c.envelope.uid.long && len(uid) <= 64 && isPlain(uid) {
 		return uid
 	}
+	literal := c.doc.Text(c.envelope.uid.at)
 	hash := sha256.Sum256(literal[1 : len(literal)-1])
 	return "sha256:" + hex.EncodeToString(hash[:8])
 }

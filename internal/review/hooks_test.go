@@ -2,6 +2,7 @@ package review_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -110,6 +111,10 @@ func TestHooks(t *testing.T) {
 					return nil
 				})
 				r := newReviewer(t, all(slow, failNamed), got.hooks())
+				if _, err := r.Review(t.Context(), nil, request(alpha, current)); err != nil { // which must leave nothing behind
+					t.Fatal(err)
+				}
+				got.Results, got.Batches = nil, nil
 				text, err := r.Review(t.Context(), []byte("x"), tt.body)
 				if err != nil {
 					t.Fatal(err)
@@ -137,12 +142,21 @@ func TestHooks(t *testing.T) {
 func TestHooksOfARejectedBody(t *testing.T) {
 	t.Parallel()
 	var got record
-	r := newReviewer(t, nothing, got.hooks())
-	for _, body := range []string{"", "{", `{"kind":"x"}`, string(withRequest(desiredPart, `"objects":[`+named("a")+`]`))} {
+	hooks := got.hooks()
+	hooks.Reserve = func(context.Context, int64) error { return shortage(http.StatusTooManyRequests) } // it needs none
+	r := newReviewer(t, nothing, hooks)
+	_, _ = r.Review(t.Context(), nil, request(named("a"))) // must leave nothing behind
+	for body, uid := range map[string]string{
+		"": "", "{": "", `{"kind":"x"}`: "",
+		string(withRequest(desiredPart, `"objects":[`+named("a")+`]`)): "",
+		string(withRequest(`"uid":1234`)):                              "",
+		string(withRequest(`"uid":""`)):                                "",
+		string(withRequest(`"uid":"` + long + `"`)):                    "sha256:",
+	} {
 		got.Results = nil
 		text := rejected(t, r, []byte(body))
 		if len(got.Results) != 1 || got.Results[0].Rejected == nil || got.Results[0].Rejected.Error() != text ||
-			got.Results[0].BytesIn != len(body) || got.Results[0].BytesOut != 0 || got.Results[0].UID != "" {
+			got.Results[0].BytesIn != len(body) || got.Results[0].BytesOut != 0 || !strings.HasPrefix(got.Results[0].UID, uid) || (uid == "") != (got.Results[0].UID == "") {
 			t.Errorf("reported %+v", got.Results)
 		}
 	}
@@ -158,8 +172,8 @@ func TestHooksOfTheGuard(t *testing.T) {
 	convert := all(set(`"b"`, "metadata", "name"), set(`[]`, "metadata", "finalizers"), set(`1`, "metadata", "\x1b x"))
 	ask(t, newReviewer(t, convert, got.hooks()), request(metadata(fullMeta))).wantFailed(t)
 	want := []refusal{{known(), ".metadata.finalizers"}, {known(), ".metadata.name"}, {known(), `.metadata["\x1b x"]`}}
-	if diff := cmp.Diff(want, got.Refused); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, got.Refused); diff != "" || got.Batches[0].TooLarge != 0 {
+		t.Errorf("%d are too large; (-want +got):\n%s", got.Batches[0].TooLarge, diff)
 	}
 }
 

@@ -43,9 +43,9 @@ func (c *conversion) inMetadata(src jsondoc.Outline, name string) string {
 	return jsondoc.Unquote(literal)
 }
 
-// isLong reports whether a member of an object is a long string.
+// isLong reports whether a member of an object, of which str returns "", is a long string.
 func (c *conversion) isLong(src jsondoc.Outline, name string) bool {
 	at, _ := c.doc.Member(src, name)
 	literal := c.doc.Text(at)
-	return len(literal) > maxText && literal[0] == '"' && jsondoc.LongerThan(literal, maxText)
+	return len(literal) > maxText && literal[0] == '"'
 }

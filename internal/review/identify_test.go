@@ -26,6 +26,7 @@ func TestLongNamesOfObjects(t *testing.T) {
 		want   string // part of the message; empty: success
 	}{
 		"apiVersion":              {`{"apiVersion":"example.com/` + long + `","kind":"Widget"}`, "objects[0] Widget: longer than 1024 bytes, set it to GROUP/VERSION: .apiVersion"},
+		"apiVersion, a long list": {`{"apiVersion":["` + long + `"],"kind":"Widget"}`, "objects[0] Widget: object without a version, set it to GROUP/VERSION: .apiVersion"},
 		"kind":                    {`{"apiVersion":"example.com/v1beta1","kind":"` + long + `"}`, "objects[0] v1beta1 -> v1: longer than 1024 bytes, set it to the kind: .kind"},
 		"name":                    {widget(`"metadata":{"name":"` + long + `"}`), "objects[0] Widget v1beta1 -> v1: longer than 1024 bytes, shorten it: .metadata.name"},
 		"namespace":               {widget(`"metadata":{"name":"a","namespace":"` + long + `"}`), "objects[0] Widget a v1beta1 -> v1: longer than 1024 bytes, shorten it: .metadata.namespace"},

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
@@ -31,9 +32,7 @@ func (c *conversion) reserve(size int64) error {
 		return errAbandoned
 	}
 	err := c.hooks.Reserve(c.ctx, size)
-	if err != nil && c.refused == nil {
-		c.refused = err
-	}
+	c.refused = cmp.Or(c.refused, err)
 	return err
 }
 
@@ -49,9 +48,7 @@ func (c *conversion) heavyTurn(at jsondoc.Span) error {
 	}
 	c.heavy = size
 	err := c.hooks.Heavy(c.ctx, size)
-	if err != nil && c.refused == nil {
-		c.refused = err
-	}
+	c.refused = cmp.Or(c.refused, err)
 	return err
 }
 

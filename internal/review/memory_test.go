@@ -10,6 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 	"github.com/crdconvert/webhookd/internal/review"
 )
@@ -70,6 +74,7 @@ func TestReserve(t *testing.T) {
 		"of more than there is":  {request(dense(100_000)), http.StatusRequestEntityTooLarge, http.StatusRequestEntityTooLarge, 0, budget},
 		"tiny objects":           {request("{}" + strings.Repeat(",{}", 8_000)), http.StatusTooManyRequests, http.StatusOK, 1, 1 << 20},
 		"very many of them":      {request("null" + strings.Repeat(",null", 100_000)), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, budget},
+		"one of many members":    {request(widget(`"metadata":{}` + more(200_000))), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, budget},
 		"outside the request": {
 			[]byte(`{"x":0` + more(200_000) + "," + string(request(ordinary(4_000)))[1:]), http.StatusTooManyRequests, http.StatusTooManyRequests, 0, budget,
 		},
@@ -78,22 +83,23 @@ func TestReserve(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var reviews int
+			var reviews, refusals int
 			var spent int64
 			h := review.NewHandler(newReviewer(t, readAll, review.Hooks{
 				ReviewDone: func(context.Context, review.Result) { reviews++ },
-				Reserve: func(_ context.Context, bytes int64) error {
+				Reserve: func(ctx context.Context, bytes int64) error {
 					if spent += bytes; spent > budget {
+						refusals++
 						return tt.say
 					}
-					return nil
+					return ctx.Err()
 				},
 			}))
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(string(tt.body))))
-			if w.Code != tt.code || reviews != tt.reviews || spent < tt.least {
-				t.Errorf("code %d, want %d; %d reviews reported, want %d; %d bytes asked for, want %d",
-					w.Code, tt.code, reviews, tt.reviews, spent, tt.least)
+			if w.Code != tt.code || reviews != tt.reviews || spent < tt.least || refusals != 1-tt.reviews {
+				t.Errorf("code %d, want %d; %d reviews reported, want %d; %d bytes asked for, want %d; refused %d times",
+					w.Code, tt.code, reviews, tt.reviews, spent, tt.least, refusals)
 			}
 			if retry := w.Header().Get("Retry-After"); (retry != "") != (w.Code == http.StatusTooManyRequests) {
 				t.Errorf("code %d with Retry-After %q", w.Code, retry)
@@ -105,7 +111,9 @@ func TestReserve(t *testing.T) {
 // A converter that ignores a failed reservation does not get an answer through.
 func TestReserveCannotBeIgnored(t *testing.T) {
 	t.Parallel()
+	converted := 0
 	deaf := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
+		converted++
 		spec, _ := obj.Get("spec")
 		_ = spec.Each(func(string, *jsondoc.Node) bool { return true })
 		return nil
@@ -119,9 +127,54 @@ func TestReserveCannotBeIgnored(t *testing.T) {
 		},
 	}))
 	w := httptest.NewRecorder()
-	body := request(widget(`"spec":[` + strings.Repeat("0,", 50_000) + "0]"))
+	body := request(widget(`"spec":[`+strings.Repeat("0,", 50_000)+"0]"), named("b"))
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(string(body))))
-	if w.Code != http.StatusTooManyRequests {
-		t.Errorf("code %d: %s", w.Code, w.Body)
+	if w.Code != http.StatusTooManyRequests || converted != 1 {
+		t.Errorf("code %d, %d objects converted: %s", w.Code, converted, w.Body)
+	}
+}
+
+// Before each object that is large, or comes after a large one, its turn is asked for, but not
+// before one of the same size. Without it the review fails.
+func TestHeavyObjectsTakeTurns(t *testing.T) {
+	t.Parallel()
+	sized := func(size int) string {
+		return widget(`"metadata":{}`, `"spec":"`+strings.Repeat("x", size-len(widget(`"metadata":{}`, `"spec":""`)))+`"`)
+	}
+	const large, least = 100 << 10, 64<<10 + 1
+	body := request(sized(least-1), sized(large), sized(large), sized(least), sized(100), sized(100))
+	open := make(chan struct{})
+	close(open)
+	registry, err := converters.NewRegistry(converters.Kind{
+		GroupKind: schema.GroupKind{Group: "example.com", Kind: "Widget"},
+		Hub:       "v1", Versions: []string{"v1beta1", "v1"}, Converter: interruptible{open},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := review.NewReviewer(func() *converters.Registry { return registry }, review.Hooks{})
+	if got := ask(t, without, body); got.status != "Success" {
+		t.Errorf("without a hook: %+v", got)
+	}
+	for _, refused := range []int64{-1, least} {
+		var asked []int64
+		r := review.NewReviewer(func() *converters.Registry { return registry }, review.Hooks{Heavy: func(ctx context.Context, n int64) error {
+			if asked = append(asked, n); n == refused {
+				return shortage(http.StatusTooManyRequests)
+			}
+			return ctx.Err()
+		}})
+		want, code := []int64{large, least, 0}, http.StatusOK
+		if refused > 0 {
+			want, code = []int64{large, least}, http.StatusTooManyRequests
+		}
+		for range 2 {
+			asked = nil
+			w := httptest.NewRecorder()
+			review.NewHandler(r).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(string(body))))
+			if diff := cmp.Diff(want, asked); diff != "" || w.Code != code {
+				t.Errorf("code %d, want %d; asked (-want +got):\n%s", w.Code, code, diff)
+			}
+		}
 	}
 }

@@ -97,6 +97,9 @@ func TestMessageSharesItsRoom(t *testing.T) {
 	}
 	got := ask(t, newReviewer(t, long, review.Hooks{}), request(named("a"), named("b"), named("c")))
 	got.wantFailed(t, "3 of 3", "objects[0] Widget default/a", "objects[1] Widget default/b", "objects[2] Widget default/c")
+	if len(got.message) < 1000 {
+		t.Errorf("%d bytes of 1024 are used", len(got.message))
+	}
 	got = ask(t, newReviewer(t, long, review.Hooks{}), request(named("a")))
 	got.wantFailed(t, "objects[0] Widget default/a v1beta1 -> v1: very")
 	if len(got.message) < 1000 {

@@ -50,10 +50,8 @@ func (c *conversion) guard(src jsondoc.Outline, obj *jsondoc.Object) error {
 	if err != nil {
 		return err
 	}
-	if !kind.Untouched() {
-		if was, _ := c.doc.Member(src, "kind"); !same(c.doc.Text(was), kind) {
-			return &GuardError{Paths: []string{".kind"}}
-		}
+	if was, _ := c.doc.Member(src, "kind"); !same(c.doc.Text(was), kind) {
+		return &GuardError{Paths: []string{".kind"}}
 	}
 	meta, err := obj.Get("metadata")
 	if err != nil {

@@ -82,6 +82,9 @@ func TestGuardRefuses(t *testing.T) {
 			t.Parallel()
 			got := ask(t, newReviewer(t, tt.convert, review.Hooks{}), request(metadata(fullMeta)))
 			got.wantFailed(t, "objects[0] Widget n/a v1beta1 -> v1: "+refused+tt.want)
+			if strings.HasPrefix(name, "metadata of") && !strings.HasSuffix(got.message, tt.want) || strings.Contains(got.message, " more") {
+				t.Errorf("it names more: %s", got.message)
+			}
 		})
 	}
 }
@@ -103,6 +106,9 @@ func TestGuardAllows(t *testing.T) {
 		"spaces":                        {`{ "name" : "a", "labels":{ } }`, nothing, `{ "name" : "a", "labels":{ } }`},
 		"label changed":                 {full, set(`"y"`, "metadata", "labels", "app"), strings.Replace(full, `"x"`, `"y"`, 1)},
 		"label added":                   {full, set(`"y"`, "metadata", "labels", "b"), strings.Replace(full, `"x"`, `"x","b":"y"`, 1)},
+		"empty label added":             {full, set(`""`, "metadata", "labels", "b"), strings.Replace(full, `"x"`, `"x","b":""`, 1)},
+		"empty label removed":           {`{"labels":{"a":"b","c":""}}`, remove("metadata", "labels", "c"), `{"labels":{"a":"b"}}`},
+		"many labels":                   {plain, set(manyLabels(), "metadata", "labels"), `{"name":"a","labels":` + manyLabels() + `}`},
 		"label removed":                 {full, remove("metadata", "labels", "app"), strings.Replace(full, `{"app":"x"}`, `{}`, 1)},
 		"labels removed":                {full, remove("metadata", "labels"), strings.Replace(full, `"labels":{"app":"x"},`, ``, 1)},
 		"labels null":                   {full, set(`null`, "metadata", "labels"), strings.Replace(full, `{"app":"x"}`, `null`, 1)},
@@ -162,6 +168,15 @@ func TestGuardAllows(t *testing.T) {
 	}
 }
 
+// manyLabels returns more labels than there may be annotations.
+func manyLabels() string {
+	var b strings.Builder
+	for i := range 5_000 {
+		fmt.Fprintf(&b, `,"l%d":"%060d"`, i, 0)
+	}
+	return "{" + b.String()[1:] + "}"
+}
+
 // Changed labels and annotations must be valid for the API server; the user sees which key is
 // wrong.
 func TestGuardValidatesLabelsAndAnnotations(t *testing.T) {
@@ -174,6 +189,7 @@ func TestGuardValidatesLabelsAndAnnotations(t *testing.T) {
 		"label value too long": {set(`"`+strings.Repeat("canary", 11)+`"`, "metadata", "labels", "app"), []string{"converter set an invalid entry (must be no more than 63 bytes)" + fix + ".metadata.labels.app"}},
 		"label value of words": {set(`"canary canary"`, "metadata", "labels", "app"), []string{"converter set an invalid entry (a valid label must be", fix + ".metadata.labels.app"}},
 		"label key":            {set(`"x"`, "metadata", "labels", "a b/c"), []string{"converter set an invalid entry (prefix part", fix + `.metadata.labels["a b/c"]`}},
+		"label key too long":   {set(`"x"`, "metadata", "labels", strings.Repeat("x", 300)), []string{fix + `.metadata.labels["` + strings.Repeat("x", 253) + `..."]`}},
 		"label key empty":      {set(`"x"`, "metadata", "labels", ""), []string{"name part must be non-empty", fix + `.metadata.labels[""]`}},
 		"label of a number":    {set(`7777`, "metadata", "labels", "app"), []string{"converter set a number for a string" + fix + ".metadata.labels.app"}},
 		"label null":           {set(`null`, "metadata", "labels", "app"), []string{"converter set null for a string" + fix + ".metadata.labels.app"}},

@@ -20,6 +20,15 @@ func TestAKindOfAnotherGroupIsNamed(t *testing.T) {
 }
 
 // Objects of the desired version are only read for their kind.
+func TestObjectsWithSpaceBetween(t *testing.T) {
+	t.Parallel()
+	body := strings.ReplaceAll(string(request(named("a"), named("b"), named("c"))), "},{", "} ,\n{")
+	text, err := newReviewer(t, nothing, review.Hooks{}).Review(t.Context(), nil, []byte(body))
+	if err != nil || strings.Count(string(text), "},{") != 2 {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
 func TestObjectsOfTheDesiredVersion(t *testing.T) {
 	t.Parallel()
 	never := func(context.Context, *jsondoc.Object, string, string) error { panic("converter called") }

@@ -15,9 +15,7 @@ var errPanicked = errors.New("converter panicked, see the log of webhookd for th
 // panicked reports a panic to the hook and returns the error for the user. It must be called by the
 // deferred function that recovered.
 func (c *conversion) panicked(ctx context.Context, pair Pair, v any) error {
-	if c.hooks.Panicked != nil {
-		c.reportPanic(ctx, pair, panicType(v), stack(4))
-	}
+	c.reportPanic(ctx, pair, panicType(v), stack(4))
 	return errPanicked
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -46,23 +47,24 @@ func panics() map[string]struct {
 		pointer *panickingError
 	)
 	return m{
-		"string":              {func(*jsondoc.Object) error { panic(secret) }, "string"},
-		"error":               {func(*jsondoc.Object) error { panic(errors.New(secret)) }, "*errors.errorString"},
-		"wrapped error":       {func(*jsondoc.Object) error { panic(fmt.Errorf("%w", errors.New(secret))) }, "*fmt.wrapError"},
-		"struct":              {func(*jsondoc.Object) error { panic(struct{ S string }{secret}) }, "struct { S string }"},
-		"nil":                 {func(*jsondoc.Object) error { panic(absent) }, "panic called with nil argument"},
-		"nil map":             {func(*jsondoc.Object) error { none["a"] = 1; return nil }, "assignment to entry in nil map"},
-		"nil pointer":         {func(*jsondoc.Object) error { _ = *pointer.text; return nil }, "runtime error: invalid memory address or nil pointer dereference"},
-		"index":               {func(*jsondoc.Object) error { _ = []int{1}[index]; return nil }, "runtime error: index out of range [7] with length 1"},
-		"type assertion":      {func(*jsondoc.Object) error { _ = text.(int); return nil }, "interface conversion: interface {} is string, not int"},
-		"division":            {func(*jsondoc.Object) error { index /= len(none); return nil }, "runtime error: integer divide by zero"},
-		"panicking error":     {func(*jsondoc.Object) error { panic(&panickingError{}) }, "*review_test.panickingError"},
-		"panicking string":    {func(*jsondoc.Object) error { panic(panickingString{}) }, "review_test.panickingString"},
-		"own runtime error":   {func(*jsondoc.Object) error { panic(ownRuntimeError{}) }, "review_test.ownRuntimeError"},
-		"error method":        {func(*jsondoc.Object) error { return &panickingError{} }, "runtime error: invalid memory address or nil pointer dereference"},
-		"while reading":       {func(o *jsondoc.Object) error { return o.Each(func(string, *jsondoc.Node) bool { panic(secret) }) }, "string"},
-		"in a deferred call":  {func(*jsondoc.Object) error { defer func() { panic(errors.New(secret)) }(); panic(1) }, "*errors.errorString"},
-		"after half the work": {func(o *jsondoc.Object) error { _ = o.Set(raw(`1`), "metadata", "name"); panic(secret) }, "string"},
+		"string":                   {func(*jsondoc.Object) error { panic(secret) }, "string"},
+		"error":                    {func(*jsondoc.Object) error { panic(errors.New(secret)) }, "*errors.errorString"},
+		"wrapped error":            {func(*jsondoc.Object) error { panic(fmt.Errorf("%w", errors.New(secret))) }, "*fmt.wrapError"},
+		"struct":                   {func(*jsondoc.Object) error { panic(struct{ S string }{secret}) }, "struct { S string }"},
+		"nil":                      {func(*jsondoc.Object) error { panic(absent) }, "panic called with nil argument"},
+		"nil map":                  {func(*jsondoc.Object) error { none["a"] = 1; return nil }, "assignment to entry in nil map"},
+		"nil pointer":              {func(*jsondoc.Object) error { _ = *pointer.text; return nil }, "runtime error: invalid memory address or nil pointer dereference"},
+		"index":                    {func(*jsondoc.Object) error { _ = []int{1}[index]; return nil }, "runtime error: index out of range [7] with length 1"},
+		"type assertion":           {func(*jsondoc.Object) error { _ = text.(int); return nil }, "interface conversion: interface {} is string, not int"},
+		"division":                 {func(*jsondoc.Object) error { index /= len(none); return nil }, "runtime error: integer divide by zero"},
+		"panicking error":          {func(*jsondoc.Object) error { panic(&panickingError{}) }, "*review_test.panickingError"},
+		"panicking string":         {func(*jsondoc.Object) error { panic(panickingString{}) }, "review_test.panickingString"},
+		"value of package runtime": {func(*jsondoc.Object) error { panic(runtime.Frame{Function: secret}) }, "runtime.Frame"},
+		"own runtime error":        {func(*jsondoc.Object) error { panic(ownRuntimeError{}) }, "review_test.ownRuntimeError"},
+		"error method":             {func(*jsondoc.Object) error { return &panickingError{} }, "runtime error: invalid memory address or nil pointer dereference"},
+		"while reading":            {func(o *jsondoc.Object) error { return o.Each(func(string, *jsondoc.Node) bool { panic(secret) }) }, "string"},
+		"in a deferred call":       {func(*jsondoc.Object) error { defer func() { panic(errors.New(secret)) }(); panic(1) }, "*errors.errorString"},
+		"after half the work":      {func(o *jsondoc.Object) error { _ = o.Set(raw(`1`), "metadata", "name"); panic(secret) }, "string"},
 	}
 }
 

@@ -38,9 +38,7 @@ func NewReviewer(registry func() *converters.Registry, hooks Hooks) *Reviewer {
 	r.stuck.hook = hooks.Stuck
 	r.conversions.New = func() any {
 		c := &conversion{doc: &jsondoc.Document{}, stuck: &r.stuck}
-		if hooks.Reserve != nil {
-			c.doc.Reserve = c.reserve
-		}
+		c.doc.Reserve = c.reserve
 		return c
 	}
 	return r
@@ -275,8 +273,8 @@ func (c *conversion) convert(ctx context.Context, src *source, to schema.GroupVe
 
 // route returns the converter of an object and its pair of versions.
 func (c *conversion) route(src *source, to schema.GroupVersion) (*converters.Kind, Pair, error) {
-	from, err := schema.ParseGroupVersion(src.apiVersion)
-	if err != nil || from.Group != to.Group {
+	from, _ := schema.ParseGroupVersion(src.apiVersion) // zero if that fails
+	if from.Group != to.Group {
 		return nil, unknownPair(), &jsondoc.PathError{
 			Problem: "group is not that of desiredAPIVersion, send objects of one group", Path: ".apiVersion",
 		}
@@ -294,10 +292,7 @@ func (c *conversion) route(src *source, to schema.GroupVersion) (*converters.Kin
 // namesakes in other groups.
 func (c *conversion) noConverter(gk schema.GroupKind) error {
 	const most = 3 // namesakes in a message
-	name := printable(gk.Kind, maxLabel)
-	if gk.Group != "" {
-		name += "." + printable(gk.Group, maxLabel)
-	}
+	name := printable(gk.Kind, maxLabel) + "." + printable(gk.Group, maxLabel)
 	if others := c.registry.Namesakes(gk); len(others) > 0 {
 		only := strings.Join(others[:min(most, len(others))], ", ")
 		return &jsondoc.PathError{Problem: "no converter for " + name + ", only for " + only, Path: ".apiVersion"}
@@ -319,7 +314,7 @@ func (c *conversion) run(ctx context.Context, kind *converters.Kind, src jsondoc
 	obj := c.doc.Open(src)
 	root := obj.Node
 	if err := kind.Convert(ctx, obj, pair.From, pair.To); err != nil {
-		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		if errors.Is(err, ctx.Err()) { // not if that is nil
 			return ErrDeadline
 		}
 		return converterError(err)
@@ -372,13 +367,8 @@ func (c *conversion) describe(index int, src *source, to schema.GroupVersion, er
 	if c.failed++; c.failed > maxNamed {
 		return
 	}
-	f := failure{index: index, reason: reason(err)}
-	if src.problem == "" {
-		f.kind = src.kind
-		if src.apiVersion != "" {
-			f.from, f.to = src.apiVersion[strings.LastIndexByte(src.apiVersion, '/')+1:], to.Version
-		}
-		f.name, f.ns = c.inMetadata(src.Outline, "name"), c.inMetadata(src.Outline, "namespace")
-	}
-	c.failures = append(c.failures, f)
+	c.failures = append(c.failures, failure{
+		index: index, reason: reason(err), kind: src.kind, from: src.apiVersion[strings.LastIndexByte(src.apiVersion, '/')+1:], to: to.Version,
+		name: c.inMetadata(src.Outline, "name"), ns: c.inMetadata(src.Outline, "namespace"),
+	})
 }

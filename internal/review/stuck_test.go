@@ -37,12 +37,14 @@ type stuckServer struct {
 	done     func() // with some objects
 	reported func(r review.Result)
 	resumed  func(obj *jsondoc.Object) // called by the converter after its release
+	holding  func()                    // before the memory is held
 
 	mu      sync.Mutex
 	results []review.Result
 	panics  []review.Panic
 	stuck   []string // calls of the hook
 	held    int      // number of requests whose memory is held
+	yielded int      // turns that were returned
 }
 
 func newStuckServer(t *testing.T) *stuckServer {
@@ -53,6 +55,7 @@ func newStuckServer(t *testing.T) *stuckServer {
 		done:     func() {},
 		reported: func(review.Result) {},
 		resumed:  func(*jsondoc.Object) {},
+		holding:  func() {},
 	}
 	convert := func(_ context.Context, obj *jsondoc.Object, _, _ string) error {
 		if name, _ := obj.Get("metadata", "name"); string(name.Text()) == `"stuck"` {
@@ -70,9 +73,11 @@ func (s *stuckServer) hooks() review.Hooks {
 	return review.Hooks{
 		Reserve: func(_ context.Context, bytes int64) error { return s.reserve(bytes) },
 		Hold: func(context.Context) func() {
+			s.holding()
 			locked(func() { s.held++ })
 			return func() { locked(func() { s.held-- }) }
 		},
+		Yield:       func(context.Context) { locked(func() { s.yielded++ }) },
 		ObjectsDone: func(review.Objects) { s.done() },
 		ReviewDone: func(_ context.Context, r review.Result) {
 			s.reported(r)
@@ -131,6 +136,8 @@ func TestStuckConverter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStuckServer(t)
+		batches := 0
+		s.done = func() { batches++ }
 		c := s.post(t, named("a"), named("stuck"), named("c"))
 		s.wantConverted(t, "b")
 
@@ -152,6 +159,9 @@ func TestStuckConverter(t *testing.T) {
 			t.Errorf("the memory of %d requests is held, want 1", s.held)
 		}
 
+		if batches != 2 || s.yielded != 2 {
+			t.Errorf("%d batches are reported, %d turns returned, want 2", batches, s.yielded)
+		}
 		close(s.release)
 		synctest.Wait()
 		if c.Body.String() != body || s.held != 0 {
@@ -165,6 +175,44 @@ func TestStuckConverter(t *testing.T) {
 		}
 		s.wantConverted(t, "d")
 	})
+}
+
+// All of this works without hooks, with one alone, and though it panics.
+func TestStuckConverterWithoutHooks(t *testing.T) {
+	t.Parallel()
+	var stuck []int
+	count := func(_ string, n int) { stuck = append(stuck, n) }
+	for name, hooks := range map[string]review.Hooks{
+		"none": {}, "one": {Stuck: count}, "a panic": {Stuck: count, Panicked: func(context.Context, review.Panic) { panic("hook") }},
+	} {
+		stuck = nil
+		synctest.Test(t, func(t *testing.T) { testStuckConverterWithHooks(t, hooks) })
+		if want := []int{1, -1}; hooks.Stuck != nil && !slices.Equal(stuck, want) {
+			t.Errorf("%s: reported stuck conversions: %v, want %v", name, stuck, want)
+		}
+	}
+}
+
+func testStuckConverterWithHooks(t *testing.T, hooks review.Hooks) {
+	t.Helper()
+	s, converted := newStuckServer(t), 0
+	s.handler = review.NewHandler(newReviewer(t, func(context.Context, *jsondoc.Object, string, string) error {
+		if converted++; converted > 1 {
+			return nil
+		}
+		<-s.release
+		runtime.Goexit()
+		return nil
+	}, hooks))
+	c := s.post(t, named("a"), named("b"))
+	after(11 * time.Second)
+	decode(t, c.Body.Bytes()).wantFailed(t, stuckText)
+	close(s.release)
+	synctest.Wait()
+	if converted != 1 {
+		t.Errorf("%d objects are converted, want 1", converted)
+	}
+	s.wantConverted(t, "c")
 }
 
 // A converter keeps its object after its review was answered, however many reviews follow.
@@ -329,20 +377,42 @@ func TestStuckConverterGetsNoMoreMemory(t *testing.T) {
 // reported like any other.
 func TestStuckConverterPanics(t *testing.T) {
 	t.Parallel()
+	for want, end := range map[string]func(){"string": func() { panic(secret) }, "call of runtime.Goexit": runtime.Goexit} {
+		synctest.Test(t, func(t *testing.T) { testStuckConverterEnds(t, want, end) })
+	}
+}
+
+func testStuckConverterEnds(t *testing.T, want string, end func()) {
+	t.Helper()
+	s := newStuckServer(t)
+	s.resumed = func(*jsondoc.Object) { end() }
+	s.post(t, named("stuck"))
+	after(11 * time.Second)
+	close(s.release)
+	synctest.Wait()
+	if len(s.panics) != 1 || s.panics[0].Type != want || !strings.Contains(s.panics[0].Stack, "StuckConverter") {
+		t.Errorf("reported panics: %+v", s.panics)
+	}
+	if len(s.stuck) != 2 || s.held != 0 {
+		t.Errorf("reported stuck conversions: %v; the memory of %d requests is held", s.stuck, s.held)
+	}
+	s.wantConverted(t, "a")
+}
+
+// A converter that returns while its review is answered without it waits for that answer.
+func TestStuckConverterReturnsAsItIsAbandoned(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStuckServer(t)
-		s.resumed = func(*jsondoc.Object) { panic(secret) }
+		s.holding = func() {
+			close(s.release)
+			<-time.After(time.Millisecond)
+		}
 		s.post(t, named("stuck"))
 		after(11 * time.Second)
-		close(s.release)
-		synctest.Wait()
-		if len(s.panics) != 1 || s.panics[0].Type != "string" || !strings.Contains(s.panics[0].Stack, "TestStuckConverterPanics") {
-			t.Errorf("reported panics: %+v", s.panics)
-		}
 		if len(s.stuck) != 2 || s.held != 0 {
 			t.Errorf("reported stuck conversions: %v; the memory of %d requests is held", s.stuck, s.held)
 		}
-		s.wantConverted(t, "a")
 	})
 }
 

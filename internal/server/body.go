@@ -37,7 +37,7 @@ const (
 // up; with an *http.MaxBytesError beyond the limit; and with [os.ErrDeadlineExceeded] if the body
 // arrives too slowly.
 func (b *body) Read(p []byte) (int, error) {
-	if len(p) == 0 || b.failure != nil {
+	if b.failure != nil {
 		return 0, b.failure
 	}
 	want := min(b.read+int64(len(p)), b.size)

@@ -266,6 +266,16 @@ func TestClientThatLeavesHoldsNothing(t *testing.T) {
 	})
 }
 
+func TestHooksAreOptional(t *testing.T) {
+	t.Parallel()
+	s := server.New(options(t, func(o *server.Options) {
+		o.Webhook = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret") })
+	}))
+	if code, body := servePost(t, s.Handler(), server.DefaultPath); code != http.StatusInternalServerError {
+		t.Errorf("%d %s", code, body)
+	}
+}
+
 // TestPanic checks that a panic never drops a connection before an answer has begun.
 func TestPanic(t *testing.T) {
 	t.Parallel()

@@ -65,8 +65,5 @@ func (s *Server) finish(ctx context.Context, webhook *http.Server) error {
 }
 
 func closeServer(ctx context.Context, srv *http.Server) error {
-	if err := srv.Shutdown(ctx); err != nil {
-		return errors.Join(err, srv.Close())
-	}
-	return nil
+	return errors.Join(srv.Shutdown(ctx), srv.Close())
 }

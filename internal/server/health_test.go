@@ -55,6 +55,9 @@ func TestReadiness(t *testing.T) {
 			if got.code != tt.want {
 				t.Errorf("code %d, want %d: %s", got.code, tt.want, got.body)
 			}
+			if got.header.Get("Cache-Control") != "no-store" || got.code == 200 && got.body != "ok\n" || strings.Contains(got.body, "passed") {
+				t.Errorf("answer %q with %v", got.body, got.header)
+			}
 			if got.code != 200 {
 				message := got.message(t)
 				for _, part := range tt.messages {
@@ -69,8 +72,9 @@ func TestReadiness(t *testing.T) {
 					t.Errorf("verbose answer %q does not say %q", verbose.body, part)
 				}
 			}
-			if alive := get(t, client, s.adminURL()+"/livez"); alive.code != 200 {
-				t.Errorf("liveness %d, want 200", alive.code)
+			alive := get(t, client, s.adminURL()+"/livez")
+			if kind := alive.header; alive.code != 200 || kind.Get("Content-Type") != "text/plain; charset=utf-8" || kind.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("liveness %d with %v, want 200 and plain text", alive.code, kind)
 			}
 		})
 	}

@@ -3,10 +3,12 @@ package server_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/crdconvert/webhookd/internal/review/apistatus"
 	"github.com/crdconvert/webhookd/internal/server"
@@ -94,10 +96,12 @@ func answerReserve(w http.ResponseWriter, err error) {
 // Without a server nothing is bounded.
 func TestReserveWithoutAServer(t *testing.T) {
 	t.Parallel()
-	if err := server.Reserve(context.WithoutCancel(t.Context()), 1<<40); err != nil {
+	if err := errors.Join(server.Reserve(context.WithoutCancel(t.Context()), 1<<40), server.Heavy(t.Context(), 1<<40)); err != nil {
 		t.Error(err)
 	}
 	server.Hold(t.Context())()
+	server.Yield(t.Context())
+	server.Settle(t.Context(), 0)
 }
 
 // Held memory is counted after the answer until it is released; the request itself is not.
@@ -111,7 +115,8 @@ func TestHold(t *testing.T) {
 				t.Error(err)
 			}
 			release := server.Hold(ctx)
-			server.Hold(ctx)() // a second call does nothing
+			server.Hold(ctx)()    // a second call does nothing
+			server.Settle(ctx, 0) // nor does this: it is not the request that needs it
 			released <- func() {
 				if err := server.Reserve(ctx, 100<<10); err != nil { // may still grow
 					t.Error(err)
@@ -131,4 +136,34 @@ func TestHold(t *testing.T) {
 	if got := s.Stats(); got.Bytes != 0 || got.Requests != 0 {
 		t.Errorf("in the end: %+v", got)
 	}
+}
+
+// A large object waits for another one, and a review that waits for it has no turn after its time.
+func TestHeavy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		s := startPiped(t, func(o *server.Options) {
+			o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				if err := server.Heavy(r.Context(), 1<<40); err != nil {
+					apistatus.WriteOverloaded(w, err.Error())
+					return
+				}
+				<-free
+			})
+		})
+		first, second := s.raw(), s.raw()
+		for _, c := range []*rawConn{first, second} {
+			c.send(reviewHead + "\n{  }")
+			synctest.Wait()
+		}
+		if got := second.receive(http.MethodPost); got.code != http.StatusTooManyRequests {
+			t.Errorf("the second: %d", got.code)
+		}
+		close(free)
+		if got := first.receive(http.MethodPost); got.code != http.StatusOK {
+			t.Errorf("the first: %d", got.code)
+		}
+	})
 }

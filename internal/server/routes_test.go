@@ -33,6 +33,7 @@ func TestRequests(t *testing.T) {
 		"media type, broken parameter":  {request: head + "Content-Type: application/json; charset\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
 		"header names in small letters": {request: head + "content-type: application/json\ncontent-length: 2\n\n{}", code: 200, body: "{}"},
 		"empty body":                    {request: head + "Content-Type: application/json\nContent-Length: 0\n\n", code: 200},
+		"empty encoding":                {request: head + "Content-Type: application/json\nContent-Encoding:\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
 		"identity encoding":             {request: head + "Content-Type: application/json\nContent-Encoding: Identity\nContent-Length: 2\n\n{}", code: 200, body: "{}"},
 
 		"no media type":           {request: head + "Content-Length: 2\n\n{}", code: 415, message: "Content-Type: application/json", header: map[string]string{"Accept": "application/json"}},
@@ -170,6 +171,9 @@ func TestAdminRoutes(t *testing.T) {
 		"profiles, index":              {full, "GET", "/debug/pprof/", "127.0.0.1:1", 200, "goroutine"},
 		"profiles, one":                {full, "GET", "/debug/pprof/goroutine?debug=1", "127.0.0.1:1", 200, "goroutine profile"},
 		"profiles, command line":       {full, "GET", "/debug/pprof/cmdline", "127.0.0.1:1", 200, ""},
+		"profiles, symbol":             {full, "GET", "/debug/pprof/symbol", "127.0.0.1:1", 200, "num_symbols"},
+		"profiles, symbols":            {full, "POST", "/debug/pprof/symbol", "127.0.0.1:1", 200, "num_symbols"},
+		"profiles, trace":              {full, "GET", "/debug/pprof/trace?seconds=0.01", "127.0.0.1:1", 200, "go 1."},
 		"profiles, IPv6":               {full, "GET", "/debug/pprof/goroutine?debug=1", "[::1]:1", 200, "goroutine profile"},
 		"profiles, IPv4 in IPv6":       {full, "GET", "/debug/pprof/goroutine?debug=1", "[::ffff:127.0.0.1]:1", 200, "goroutine profile"},
 		"profiles, other host":         {full, "GET", "/debug/pprof/goroutine?debug=1", "10.0.0.1:1", 404, `"Status"`},

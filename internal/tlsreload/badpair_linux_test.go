@@ -29,6 +29,14 @@ func badPermissions() []damage {
 	}
 }
 
+func TestFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	_, err := readFile(os.DirFS("/proc/self"), "mem", "/tls/tls.key")
+	if want := "/tls/tls.key: input/output error"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // unprivileged calls f on a thread without root's right to read everything: setfsuid(2) affects one
 // thread, and drops CAP_DAC_OVERRIDE from it until it is reset.
 func unprivileged(t *testing.T, f func()) {

@@ -8,6 +8,7 @@ import (
 	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/asn1"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
@@ -84,7 +85,7 @@ func testDamage(t *testing.T, d damage) {
 		read()
 	}
 	calls.expect(t, "reloaded", "failed")
-	if reason := calls.lastReason(); !strings.Contains(reason, d.want) || !strings.Contains(reason, dir) {
+	if reason := calls.lastReason() + "\n"; !strings.Contains(reason, d.want) || !strings.Contains(reason, dir) {
 		t.Errorf("reason: %q, want %q and the directory in it", reason, d.want)
 	}
 
@@ -232,7 +233,7 @@ func badDirectories() []damage {
 		{name: "no key", want: "no such file or directory; add it to the Secret, or set tls-dir to where it is", dir: func(t *testing.T, k kit, dir string) {
 			tlstest.SwapSecretDir(t, dir, map[string][]byte{CertFile: k.pair.Cert})
 		}},
-		{name: "certificate is a directory", want: "not a regular file", dir: func(t *testing.T, _ kit, dir string) {
+		{name: "certificate is a directory", want: "not a regular file\n", dir: func(t *testing.T, _ kit, dir string) {
 			path := filepath.Join(dir, "..data", CertFile)
 			noError(t, os.Remove(path), os.Mkdir(path, 0o755))
 		}},
@@ -240,7 +241,7 @@ func badDirectories() []damage {
 			link := filepath.Join(dir, "..data")
 			noError(t, os.Remove(link), os.Symlink("..data", link))
 		}},
-		{name: "link to nowhere", want: "no such file", dir: func(t *testing.T, _ kit, dir string) {
+		{name: "link to nowhere", want: "what ..data names cannot be opened: no such file", dir: func(t *testing.T, _ kit, dir string) {
 			link := filepath.Join(dir, "..data")
 			noError(t, os.Remove(link), os.Symlink("..gone", link))
 		}},
@@ -260,6 +261,9 @@ func badDirectories() []damage {
 		{name: "directory gone", want: "no such file or directory, mount the Secret with the certificate there, or set tls-dir to where it is", dir: func(t *testing.T, _ kit, dir string) {
 			noError(t, os.RemoveAll(dir))
 		}},
+		{name: "directory is a link loop", want: "too many levels of symbolic links", dir: func(t *testing.T, _ kit, dir string) {
+			noError(t, os.RemoveAll(dir), os.Symlink(dir, dir))
+		}},
 		{name: "directory is a file", want: "not a directory, set tls-dir to the folder with the files", dir: func(t *testing.T, _ kit, dir string) {
 			noError(t, os.RemoveAll(dir))
 			writeFile(t, dir, nil)
@@ -272,6 +276,7 @@ func TestHarmlessSpellings(t *testing.T) {
 	t.Parallel()
 	ca := tlstest.NewCA(t, "ca")
 	pair := ca.Intermediate(t, "intermediate").Issue(t, tlstest.Leaf{})
+	long := slices.Concat(bytes.Repeat([]byte("#"), maxFile-len(pair.Cert)-1), []byte("\n"), pair.Cert)
 	replace := func(b []byte, from, to string) []byte { return bytes.ReplaceAll(b, []byte(from), []byte(to)) }
 	for _, test := range []struct {
 		name      string
@@ -281,6 +286,7 @@ func TestHarmlessSpellings(t *testing.T) {
 		{"no newline at the end", bytes.TrimSpace(pair.Cert), bytes.TrimSpace(pair.Key)},
 		{"text between blocks", replace(pair.Cert, "-----BEGIN", "subject=CN = x\n-----BEGIN"), pair.Key},
 		{"parameters before the key", pair.Cert, slices.Concat(pem.EncodeToMemory(&pem.Block{Type: "EC PARAMETERS", Bytes: []byte{5, 0}}), pair.Key)},
+		{"1 MiB", long, pair.Key},
 		{"key next to the certificate", slices.Concat(pair.Cert, pair.Key), pair.Key},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -290,6 +296,40 @@ func TestHarmlessSpellings(t *testing.T) {
 			expectServed(t, s, pair)
 			mustDial(t, listen(t, s.TLSConfig()), &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
 		})
+	}
+}
+
+// Certificates that clients accept are accepted, however rare.
+func TestRareCertificates(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "ca")
+	twice := ca.Issue(t, tlstest.Leaf{})
+	twice.Cert = slices.Concat(twice.Cert, ca.Issue(t, tlstest.Leaf{}).Cert)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	noError(t, err)
+	template := &x509.Certificate{DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	noError(t, err)
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	noError(t, err)
+	own := tlstest.Pair{
+		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		Key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
+	}
+	for name, pair := range map[string]tlstest.Pair{
+		"RSA, a name and an address":   ca.Issue(t, tlstest.Leaf{Key: rsaKey(t, 2048), Hosts: []string{"localhost", "127.0.0.1"}}),
+		"for any purpose":              ca.Issue(t, tlstest.Leaf{Usage: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}),
+		"another leaf behind it":       twice,
+		"its own CA, for all purposes": own,
+		"a CA with its CA behind it":   {Cert: slices.Concat(own.Cert, ca.PEM), Key: own.Key},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			open(t, Options{Dir: secretDir(t, pair)})
+		})
+	}
+	if forServers(&x509.Certificate{ExtKeyUsage: clientUsage(), UnknownExtKeyUsage: []asn1.ObjectIdentifier{{1, 2, 3}}}) {
+		t.Error("a leaf for clients and something else is for servers")
 	}
 }
 

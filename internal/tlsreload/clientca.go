@@ -35,16 +35,13 @@ func parseClients(f *files) (*clients, error) {
 	return c, nil
 }
 
-// verifyNames returns a check that the client's certificate has one of the names, or nil if there
-// are no names.
+// verifyNames returns a check that the client's certificate, which there must be, has one of the
+// names, or nil if there are no names.
 func verifyNames(names []string) func(tls.ConnectionState) error {
 	if len(names) == 0 {
 		return nil
 	}
 	return func(conn tls.ConnectionState) error {
-		if len(conn.PeerCertificates) == 0 {
-			return errors.New("client certificate is missing")
-		}
 		if !hasName(conn.PeerCertificates[0], names) {
 			return errors.New("client certificate has none of the allowed names")
 		}
@@ -57,5 +54,5 @@ func hasName(leaf *x509.Certificate, allowed []string) bool {
 	for _, uri := range leaf.URIs {
 		names = append(names, uri.String())
 	}
-	return slices.ContainsFunc(names, func(name string) bool { return name != "" && slices.Contains(allowed, name) })
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(allowed, name) })
 }

@@ -56,10 +56,13 @@ func TestClientCAReloads(t *testing.T) {
 			s, updated := openUpdated(t, opts)
 			run(t, s)
 			addr := listen(t, s.TLSConfig())
+			tickets := tls.NewLRUClientSessionCache(0)
 			accepts := func(by *tlstest.CA) bool {
 				client := by.Issue(t, tlstest.Leaf{Usage: clientUsage()}).TLS(t)
-				_, err := dial(t.Context(), addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost", Certificates: []tls.Certificate{client}})
-				return err == nil
+				state, err := dial(t.Context(), addr, &tls.Config{
+					RootCAs: ca.Pool(), ServerName: "localhost", Certificates: []tls.Certificate{client}, ClientSessionCache: tickets,
+				})
+				return err == nil && !state.DidResume
 			}
 			if !accepts(before) || accepts(after) {
 				t.Fatal("the first client CA is not in force")
@@ -90,6 +93,7 @@ func TestBadClientCA(t *testing.T) {
 		{"missing", "no such file or directory; add it to the Secret, or set client-ca-file to where it is", nil},
 		{"empty", "ca.crt: no PEM block", func(*tlstest.CA) []byte { return nil }},
 		{"cut short", "PEM blocks are cut short", func(ca *tlstest.CA) []byte { return ca.PEM[:100] }},
+		{"too long", "larger than 1 MiB\n", func(*tlstest.CA) []byte { return make([]byte, maxFile+1) }},
 		{"a key", "no CERTIFICATE block", func(*tlstest.CA) []byte { return tlstestKey(t) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -118,10 +122,10 @@ func TestBadClientCA(t *testing.T) {
 					t.Error("the bad client CA is in force")
 				}
 				calls.expect(t, "reloaded", "client CA reloaded: 1", "reloaded", "failed")
-				if reason := calls.lastReason(); !strings.Contains(reason, test.want) || !strings.Contains(reason, opts.ClientCAFile) {
+				if reason := calls.lastReason() + "\n"; !strings.Contains(reason, test.want) || !strings.Contains(reason, opts.ClientCAFile) {
 					t.Errorf("reason: %q, want %q and the path in it", reason, test.want)
 				}
-				if _, err := Open(t.Context(), opts); err == nil || !strings.Contains(err.Error(), test.want) {
+				if _, err := Open(t.Context(), opts); err == nil || !strings.Contains(err.Error()+"\n", test.want) {
 					t.Errorf("Open with it: %v, want %q", err, test.want)
 				}
 			})
@@ -149,5 +153,35 @@ func TestClientCAIsOfTheSameGeneration(t *testing.T) {
 	s := open(t, Options{Dir: dir, ClientCAFile: visible})
 	if !s.state.Load().clients.pool.Equal(ca.Pool()) {
 		t.Error("the client CA is not that of the generation")
+	}
+	noError(t, os.Remove(filepath.Join(dir, "..data")), os.Symlink("..gone", filepath.Join(dir, "..data")))
+	known := s.state.Load()
+	if found := s.opts.inspect(known); found.pairErr == nil || found.clientsErr != nil || found.clients != known.clients {
+		t.Errorf("the problem of a generation is that of its pair alone: %+v", found)
+	}
+}
+
+// The names are compared with all that a certificate has.
+func TestClientNames(t *testing.T) {
+	t.Parallel()
+	ca := tlstest.NewCA(t, "ca")
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	writeFile(t, file, ca.PEM)
+	config := open(t, Options{
+		Dir: secretDir(t, ca.Issue(t, tlstest.Leaf{})), ClientCAFile: file, ClientNames: []string{"front-proxy", "spiffe://example.com/proxy"},
+	}).TLSConfig()
+	for _, test := range []struct {
+		leaf    tlstest.Leaf
+		allowed bool
+	}{
+		{tlstest.Leaf{CommonName: "front-proxy"}, true},
+		{tlstest.Leaf{Hosts: []string{"front-proxy"}}, true},
+		{tlstest.Leaf{URIs: []string{"spiffe://example.com/proxy"}}, true},
+		{tlstest.Leaf{CommonName: "front-proxy.example.com", URIs: []string{"spiffe://example.com/other"}}, false},
+	} {
+		err := config.VerifyConnection(tls.ConnectionState{PeerCertificates: []*x509.Certificate{ca.Issue(t, test.leaf).Leaf}})
+		if (err == nil) != test.allowed {
+			t.Errorf("%+v: %v, allowed %t", test.leaf, err, test.allowed)
+		}
 	}
 }

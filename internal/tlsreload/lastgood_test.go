@@ -155,10 +155,11 @@ func TestHalfWrittenChainIsNotUsed(t *testing.T) {
 }
 
 func TestServedDescribesThePair(t *testing.T) {
-	t.Parallel()
+	t.Setenv("GODEBUG", "x509keypairleaf=0") // crypto/tls does not remember the leaf
 	pair := tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{})
+	t.Chdir(secretDir(t, pair))
 	var got Event
-	s := open(t, Options{Dir: secretDir(t, pair), Hooks: Hooks{Reloaded: func(e Event) { got = e }}})
+	s := open(t, Options{Dir: ".", Hooks: Hooks{Reloaded: func(e Event) { got = e }}})
 	if got != s.Served() {
 		t.Errorf("hook got %+v, Served says %+v", got, s.Served())
 	}
@@ -206,12 +207,20 @@ func TestOpenWaitsForAMatch(t *testing.T) {
 	})
 }
 
+// Nor does a later reading count whose context has ended.
 func TestOpenEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Open(ctx, Options{Dir: filepath.Join(t.TempDir(), "nowhere")}); !errors.Is(err, context.Canceled) {
+	dir := secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}))
+	s := open(t, Options{Dir: dir})
+	noError(t, os.RemoveAll(dir))
+	if _, err := Open(ctx, Options{Dir: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	before := s.read.Load()
+	if s.reload(ctx); s.read.Load() != before {
+		t.Error("what was not read to its end is in force")
 	}
 }
 

@@ -3,6 +3,7 @@ package tlsreload
 import (
 	"context"
 	"crypto/tls"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -183,7 +184,8 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ca, begins := tlstest.NewCA(t, "ca"), time.Now().Add(10*time.Minute)
-		s := open(t, Options{Dir: secretDir(t, ca.Issue(t, tlstest.Leaf{NotBefore: begins, NotAfter: begins.Add(day)}))})
+		dir := secretDir(t, ca.Issue(t, tlstest.Leaf{NotBefore: begins, NotAfter: begins.Add(day)}))
+		s := open(t, Options{Dir: dir}) // hooks are optional
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- s.Run(ctx) }()
@@ -196,12 +198,20 @@ func TestReady(t *testing.T) {
 		want("not valid before " + begins.UTC().Format(time.RFC3339))
 		pass(20 * time.Minute)
 		want("")
+		for _, move := range [][2]string{{dir, dir + ".away"}, {dir + ".away", dir}} {
+			noError(t, os.Rename(move[0], move[1]))
+			pass(2 * DefaultPollInterval)
+			want("")
+		}
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 		pass(unreadFor + time.Second)
 		want("has not been read for 1m0s")
+		run(t, s)
+		synctest.Wait()
+		want("")
 		pass(day)
 		want("expired at " + begins.Add(day).UTC().Format(time.RFC3339))
 	})

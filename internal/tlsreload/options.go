@@ -55,12 +55,11 @@ func (o *Options) withDefaults() Options {
 	if d.parsePair == nil {
 		d.parsePair = parsePair
 	}
-	d.inside = o.ClientCAFile != "" && sameDir(filepath.Dir(o.ClientCAFile), o.Dir)
+	d.inside = o.ClientCAFile != "" && absolute(filepath.Dir(o.ClientCAFile)) == absolute(o.Dir)
 	return d
 }
 
-func sameDir(a, b string) bool {
-	absA, errA := filepath.Abs(a)
-	absB, errB := filepath.Abs(b)
-	return errA == nil && errB == nil && absA == absB
+func absolute(path string) string {
+	abs, _ := filepath.Abs(path) // fails only in a folder that is gone
+	return abs
 }

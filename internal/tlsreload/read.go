@@ -67,10 +67,8 @@ func (o *Options) open() (string, *volume.Files, error) {
 	switch {
 	case err != nil && current.Name != "":
 		return fail("what ..data names cannot be opened: %w", cause(err))
-	case errors.Is(err, fs.ErrNotExist):
-		return fail("%w, mount the Secret with the certificate there, or set tls-dir to where it is", cause(err))
 	case err != nil:
-		return fail("%w", cause(err))
+		return fail("%w, mount the Secret with the certificate there, or set tls-dir to where it is", cause(err))
 	}
 	return current.Name, open, nil
 }

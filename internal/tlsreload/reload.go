@@ -45,8 +45,7 @@ func (o *Options) inspect(known *state) contents {
 		c.pair, c.pairErr = parsed(&f, o.parsePair, o.Dir)
 	}
 	switch {
-	case o.ClientCAFile == "", o.inside && f.clientCA == nil && f.clientCAErr == nil,
-		f.clientCAErr == nil && known.clients.holds(&f):
+	case f.clientCA == nil && f.clientCAErr == nil, known.clients.holds(&f): // not read, or the same
 		c.clients = known.clients
 	default:
 		c.clients, c.clientsErr = parsed(&f, parseClients, o.ClientCAFile)
@@ -134,9 +133,7 @@ func (s *Source) apply(found *contents) {
 	}
 
 	newPair, newClients := next.pair != current.pair, next.clients != current.clients
-	if newPair || newClients {
-		s.state.Store(&next)
-	}
+	s.state.Store(&next)
 	hooks, reported := &s.opts.Hooks, &s.reported
 	if newPair {
 		call(hooks.Reloaded, next.pair.event)

@@ -18,10 +18,7 @@ func (s *Source) Run(ctx context.Context) error {
 		return nil
 	}
 
-	ticker := time.NewTicker(s.opts.PollInterval)
-	defer ticker.Stop()
-
-	for {
+	for ticker := time.NewTicker(s.opts.PollInterval); ; {
 		s.reload(ctx)
 		select {
 		case <-ctx.Done():

@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/tls"
 	"crypto/x509"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +16,7 @@ import (
 func TestSelfSigned(t *testing.T) {
 	t.Parallel()
 	var calls log
-	s, err := SelfSigned([]string{"webhookd.example.com", "192.0.2.7", "localhost"}, time.Now(), calls.hooks())
+	s, err := SelfSigned([]string{"webhookd.example.com", "192.0.2.7", "localhost", "127.0.0.1"}, time.Now(), calls.hooks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,6 +28,9 @@ func TestSelfSigned(t *testing.T) {
 	leaf := s.Certificate().Leaf
 	if diff := cmp.Diff([]string{"localhost", "webhookd.example.com"}, leaf.DNSNames); diff != "" {
 		t.Errorf("DNS names (-want +got):\n%s", diff)
+	}
+	if got := leaf.IPAddresses; len(got) != 3 {
+		t.Errorf("IP addresses: %s, want each once", got)
 	}
 	if key, ok := leaf.PublicKey.(*ecdsa.PublicKey); !ok || key.Curve != elliptic.P256() {
 		t.Errorf("key: %T, want P-256", leaf.PublicKey)
@@ -61,6 +65,13 @@ func TestSelfSignedValidity(t *testing.T) {
 		got := s.Served()
 		if !got.NotBefore.Equal(now.Add(-time.Hour)) || !got.NotAfter.Equal(now.AddDate(0, 0, 365)) {
 			t.Errorf("made at %s: valid from %s to %s", now, got.NotBefore, got.NotAfter)
+		}
+		pass(2 * unreadFor)
+		if err := s.Ready(); err != nil {
+			t.Errorf("a pair without files is never out of date: %v", err)
+		}
+		if _, err := SelfSigned([]string{"h\u00f6st"}, now, Hooks{}); err == nil || !strings.Contains(err.Error(), "cannot be encoded") {
+			t.Errorf("a name that no certificate can have: %v", err)
 		}
 	})
 }

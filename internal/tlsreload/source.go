@@ -35,7 +35,7 @@ type state struct {
 func Open(ctx context.Context, opts Options) (*Source, error) {
 	s := &Source{opts: opts.withDefaults()}
 	found, err := s.inspectPatiently(ctx)
-	for began := time.Now(); err == nil && isMismatch(found.err()) && time.Since(began) < matchTime; {
+	for began := time.Now(); isMismatch(found.err()) && time.Since(began) < matchTime; {
 		found, err = s.inspectPatiently(ctx)
 	}
 	if err := errors.Join(err, found.err()); err != nil {

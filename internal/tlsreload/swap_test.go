@@ -2,9 +2,11 @@ package tlsreload
 
 import (
 	"crypto/tls"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,6 +111,32 @@ func TestHalfWrittenPairIsRetriedBeforeItIsReported(t *testing.T) {
 				expectServed(t, s, next)
 				calls.expect(t, test.want...)
 			})
+		})
+	}
+}
+
+// A plain folder whose pair is another one at each reading is not used until that ends.
+func TestPairThatKeepsChanging(t *testing.T) {
+	t.Parallel()
+	for changes, want := range map[int]string{
+		retries - 1: "",
+		retries:     "the key pair keeps changing while it is read",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ca, dir, readings, began := tlstest.NewCA(t, "ca"), t.TempDir(), 0, time.Now()
+			writePlain(t, dir, ca.Issue(t, tlstest.Leaf{}))
+			_, err := Open(t.Context(), Options{Dir: dir, parsePair: func(f *files) (*pair, error) {
+				if readings++; readings <= changes {
+					writePlain(t, dir, ca.Issue(t, tlstest.Leaf{}))
+				}
+				return parsePair(f)
+			}})
+			if got := fmt.Sprint(err); want == "" && err != nil || !strings.HasSuffix(got, want) {
+				t.Errorf("after %d changes: %s, want %q", changes, got, want)
+			}
+			if readings != 1+retries || time.Since(began) != retries*settleGap {
+				t.Errorf("after %d changes: read %d times in %s", changes, readings, time.Since(began))
+			}
 		})
 	}
 }

@@ -1,6 +1,9 @@
 package gate
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 const (
 	// slowGrace is how long a transfer may be slow.
@@ -40,7 +43,7 @@ func (l *Ledger) press(s *Share) {
 	var slow, late *Share
 	for other := range l.watched {
 		switch {
-		case other == s || other.refused.Load() != nil || other.stage == Converting:
+		case other.refused.Load() != nil || other.stage == Converting:
 		case other.queue == nil && other.isSlow(now):
 			if slow == nil || other.largerThan(slow) {
 				slow = other
@@ -59,7 +62,7 @@ func (l *Ledger) press(s *Share) {
 
 // largerThan compares bytes, and then arrival.
 func (s *Share) largerThan(other *Share) bool {
-	return s.bytes > other.bytes || s.bytes == other.bytes && s.arrival > other.arrival
+	return cmp.Or(cmp.Compare(s.bytes, other.bytes), cmp.Compare(s.arrival, other.arrival)) > 0
 }
 
 // refuse gives up s. Callers hold mu.

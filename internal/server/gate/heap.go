@@ -57,13 +57,11 @@ func liveMemory(sockets func() int64) func() (int64, uint64) {
 
 // Run watches until ctx ends.
 func (w *HeapWatch) Run(ctx context.Context) {
-	ticker := time.NewTicker(heapInterval)
-	defer ticker.Stop()
-	for {
+	for tick := time.Tick(heapInterval); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-tick:
 			w.look()
 		}
 	}

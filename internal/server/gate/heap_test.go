@@ -1,6 +1,11 @@
 package gate
 
 import (
+	"context"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -12,7 +17,7 @@ func TestHeapWatch(t *testing.T) {
 		l := testLedger(0)
 		used, cycles, collections, cuts := int64(70), uint64(1), 0, 0
 		w := &HeapWatch{
-			limit: 100, ledger: l, cut: func() { cuts++ }, used: func() (int64, uint64) { return used, cycles }, collect: func() { collections++; cycles++ },
+			limit: 100, ledger: l, cut: func() { cuts++ }, used: func() (int64, uint64) { return used, cycles }, collect: func() { collections++ },
 		}
 		small, large := come(t, l, 10, 10), come(t, l, 20, 20)
 		// look lets the heap change, and looks.
@@ -33,19 +38,21 @@ func TestHeapWatch(t *testing.T) {
 				t.Errorf("at %d: tight %t, want %t; %d given up, want %d", now, l.tight, tight, gone, len(stopped))
 			}
 		}
-		look(70, 1, false)
+		look(75, 1, false)
 		look(76, 1, true)
+		look(85, 1, true)
 		look(86, 0, true) // as of the collection before
 		look(86, 1, true, large)
 		look(86, 0, true, large)
+		advance(2 * collectInterval)
 		look(70, 0, false, large)
 		advance(2 * collectInterval)
 		look(76, 0, true, large)
 		look(90, 1, true, large, small)
 		look(90, 1, true, large, small)
 		look(74, 1, false, large, small)
-		if collections != 2 {
-			t.Errorf("%d collections were begun, want 2: not all that soon after the first", collections)
+		if collections != 2 || cuts != 1 {
+			t.Errorf("%d collections were begun, want 2: not all that soon after the first; %d connections cut, want 1", collections, cuts)
 		}
 		wantEmpty(t, l)
 	})
@@ -67,7 +74,7 @@ func TestHeapWatchEndsAStall(t *testing.T) {
 		second.ask(amount{requests: 1, bytes: 20, turns: 1})
 		w.look()
 		wantGranted(t, "a small body", small)
-		wantStopped(t, "one that waits while another is converted", second, "")
+		wantWaiting(t, "one that waits while another is converted", second.queued)
 		first.ask(amount{requests: 1, bytes: 10, turns: 1, heavy: 1})
 		w.look()
 		wantShed(t, "the largest, when that waits as well", second.queued, ShedMemory, 0)
@@ -76,5 +83,35 @@ func TestHeapWatchEndsAStall(t *testing.T) {
 		w.look()
 		wantGranted(t, "the other", first.queued)
 		wantEmpty(t, l, first.queued, small)
+	})
+}
+
+// The watch reads the runtime's memory and that of the kernel, and needs a limit.
+func TestHeapWatchOfTheProcess(t *testing.T) {
+	before := debug.SetMemoryLimit(math.MaxInt64)
+	defer debug.SetMemoryLimit(before)
+	synctest.Test(t, func(t *testing.T) {
+		var cuts, sockets atomic.Int64
+		watch := func() *HeapWatch { return NewHeapWatch(testLedger(0), func() { cuts.Add(1) }, sockets.Load) }
+		if watch() != nil {
+			t.Error("there is a watch without a limit")
+		}
+		const limit = 1 << 50
+		debug.SetMemoryLimit(limit)
+		sockets.Store(limit)
+		w := watch()
+		if used, _ := w.used(); used <= limit {
+			t.Errorf("%d bytes are used, want more than those of the sockets", used)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		runtime.GC()
+		go w.Run(ctx)
+		if synctest.Wait(); cuts.Load() != 0 {
+			t.Error("a connection is cut before its time")
+		}
+		if advance(heapInterval); cuts.Load() != 1 {
+			t.Errorf("%d connections are cut, want 1", cuts.Load())
+		}
 	})
 }

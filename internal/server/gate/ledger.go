@@ -276,7 +276,7 @@ func (l *Ledger) fits(s *Share, want amount) bool {
 
 // crowded reports whether there would be too many requests with more. Callers hold mu.
 func (l *Ledger) crowded(more amount) bool {
-	return more.requests > 0 && l.limit.requests > 0 && l.held.requests+more.requests > l.limit.requests
+	return l.limit.requests > 0 && l.held.requests+more.requests > l.limit.requests
 }
 
 // serve grants what fits to those who wait. Callers hold mu.
@@ -301,10 +301,7 @@ func (l *Ledger) next() (next *Share) {
 
 // before reports whether a goes before b. Callers hold mu.
 func (l *Ledger) before(a, b *Share) bool {
-	if x, y := l.used(a.flow), l.used(b.flow); x != y {
-		return x < y
-	}
-	return a.arrival < b.arrival
+	return cmp.Or(cmp.Compare(l.used(a.flow), l.used(b.flow)), cmp.Compare(a.arrival, b.arrival)) < 0
 }
 
 // used returns which part a flow has of what it has most of. Callers hold mu.

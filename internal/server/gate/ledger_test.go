@@ -79,6 +79,8 @@ func wantGranted(t *testing.T, what string, all ...*queued) {
 func wantWaiting(t *testing.T, what string, q *queued) {
 	t.Helper()
 	synctest.Wait()
+	q.of.mu.Lock() // which it takes before it goes on
+	defer q.of.mu.Unlock()
 	if q.done {
 		t.Errorf("%s: error %v; want it to wait", what, q.err)
 	}
@@ -146,6 +148,25 @@ func TestLeastGoesFirst(t *testing.T) {
 		wantWaiting(t, "the next", crowd[8])
 		wantEmpty(t, l, crowd[2:]...)
 	})
+}
+
+// What is released goes to the flow that has the least, though another one waits for longer.
+func TestLeastGetsMemoryFirst(t *testing.T) {
+	t.Parallel()
+	for range 40 { // a map has any order
+		synctest.Test(t, func(t *testing.T) {
+			l := testLedger(0)
+			full, some := ask(t, l, flowOf(1, true), 60), ask(t, l, flowOf(2, true), 15)
+			more, least, later := ask(t, l, flowOf(2, true), 60), ask(t, l, flowOf(3, true), 20), ask(t, l, flowOf(4, true), 50)
+			full.Release()
+			wantGranted(t, "the flow that has nothing", least)
+			wantWaiting(t, "the one that has some", more)
+			wantWaiting(t, "the one that came later", later)
+			least.Release()
+			wantGranted(t, "the one that came later, as it has less", later)
+			wantEmpty(t, l, some, more, later)
+		})
+	}
 }
 
 // A crowd of one source does not slow another down, however many ask again at once.
@@ -246,6 +267,77 @@ func TestCanceledWaiterKeepsNothing(t *testing.T) {
 	})
 }
 
+// A request waits behind the first of its flow, though it would fit, and no longer than that.
+func TestFlowKeepsItsOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := testLedger(0)
+		full := ask(t, l, flowOf(1, true), 40)
+		ctx, cancel := context.WithCancel(t.Context())
+		first, behind := join(ctx, l, flowOf(1, true)).ask(amount{requests: 1, bytes: 60}), ask(t, l, flowOf(1, true), 1)
+		wantWaiting(t, "the one behind", behind)
+		cancel()
+		wantGranted(t, "it, at once when the first has gone", behind)
+		next := ask(t, l, flowOf(1, true), 60)
+		full.Settle(10)
+		wantGranted(t, "the next, at once when another needs less", next)
+		wantEmpty(t, l, full, first, behind, next)
+	})
+}
+
+// What a request has already does not count against it if it asks for something else.
+func TestOnlyMoreHasToFit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := testLedger(0)
+		open := int64(0)
+		l.connections = func() int64 { return open }
+		bytes, turns := ask(t, l, flowOf(1, true), 75), join(t.Context(), l, flowOf(2, true)).ask(amount{requests: 1, turns: 6})
+		open = 20
+		wantGranted(t, "a turn", bytes.ask(amount{requests: 1, bytes: 75, turns: 1}))
+		bytes.ask(amount{requests: 1})
+		other := turn(t, l, flowOf(3, true))
+		wantGranted(t, "a byte", turns.ask(amount{requests: 1, bytes: 1, turns: 6}))
+		wantEmpty(t, l, bytes, turns, other)
+	})
+}
+
+// While it is converted, which ends by itself, a request may have more.
+func TestConversionsMayHaveMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := testLedger(0)
+		q := ask(t, l, flowOf(1, true), 60)
+		if q.Converts() {
+			t.Error("it has a turn before it asks")
+		}
+		if err := errors.Join(q.Convert(), q.Reserve(85), q.Reserve(10)); err != nil || q.Bytes() != 85 || !q.Converts() {
+			t.Errorf("%v, it has %d bytes", err, q.Bytes())
+		}
+		if q.ReserveNow(1) || !q.ReserveNow(0) || q.Bytes() != 85 {
+			t.Errorf("a byte more than there is, without a wait: it has %d bytes", q.Bytes())
+		}
+		wantEmpty(t, l, q)
+	})
+}
+
+func TestTurnsOfOneSource(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= 9; n++ {
+		synctest.Test(t, func(t *testing.T) {
+			l := NewTurns(n)
+			all := make([]*queued, 0, n+1)
+			for range n {
+				all = append(all, turn(t, l, flowOf(1, false)))
+			}
+			wantGranted(t, "all turns", all...)
+			last := turn(t, l, flowOf(1, false))
+			wantWaiting(t, "one more", last)
+			wantEmpty(t, l, append(all, last)...)
+		})
+	}
+}
+
 // A request that holds something goes before those that hold nothing, and keeps it if there is no
 // more.
 func TestLedgerGrowth(t *testing.T) {
@@ -277,12 +369,30 @@ func TestLargeObjectsTakeTurns(t *testing.T) {
 		heavy := func(n int64) *queued { return join(t.Context(), l, flowOf(1, true)).ask(amount{requests: 1, heavy: n}) }
 		first, second, third := heavy(1000), heavy(60), heavy(60)
 		wantGranted(t, "one of any size", first)
+		if err := first.Reserve(1); err != nil {
+			t.Errorf("memory for its request: %v", err)
+		}
 		wantWaiting(t, "the second", second)
 		first.Release()
 		wantGranted(t, "the second", second)
 		wantWaiting(t, "the third", third)
 		second.Release()
 		wantGranted(t, "the third", third)
+		fourth := heavy(41)
+		wantWaiting(t, "the fourth", fourth)
+		if err := third.Heavy(59); err != nil {
+			t.Error(err)
+		}
+		wantGranted(t, "the fourth, as the next object of the third is smaller", fourth)
+		larger := make(chan error, 1)
+		go func() { larger <- third.Heavy(60) }()
+		if synctest.Wait(); len(larger) > 0 {
+			t.Error("a larger one again does not wait")
+		}
+		fourth.Release()
+		if err := <-larger; err != nil {
+			t.Error(err)
+		}
 		wantEmpty(t, l, third)
 	})
 }
@@ -355,6 +465,11 @@ func TestSource(t *testing.T) {
 	} {
 		if got := SourceOf(netip.MustParseAddr(address)).String(); got != want {
 			t.Errorf("%s is of %s, want %s", address, got, want)
+		}
+	}
+	for body, large := range map[int64]bool{-1: true, 0: false, smallBody: false, smallBody + 1: true} {
+		if got := KeyOf(netip.Prefix{}, body); got.Large != large {
+			t.Errorf("a body of %d bytes is large: %t", body, got.Large)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,7 +25,7 @@ func come(t *testing.T, l *Ledger, size, n int64) *watched {
 		w.stopped = [...]string{"receiving", "converting", "answering"}[s]
 		go w.Release()
 	})
-	w.Share.done.Add(n)
+	w.Done(n)
 	return w
 }
 
@@ -44,16 +45,26 @@ func TestSlowBodiesGiveWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := testLedger(0)
-		small, slow, quick := come(t, l, 40, 5), come(t, l, 80, 20), come(t, l, 80, 50)
-		small.Share.done.Add(35)
-		advance(10 * time.Second)
-		wantStopped(t, "one without another that waits", slow, "")
+		small := make([]*watched, 0, 5)
+		for range 5 { // the largest of them is found in any order
+			small = append(small, come(t, l, 40, 1))
+		}
+		slow, quick := come(t, l, 80, 20), come(t, l, 80, 50)
+		turns := join(t.Context(), l, flowOf(1, true)).ask(amount{requests: 1, turns: 6})
+		turn := turn(t, l, flowOf(1, true))
+		advance(turnWait - time.Second)
+		wantStopped(t, "one while another waits for a turn", slow, "")
+		wantWaiting(t, "the other", turn)
 		next := ask(t, l, flowOf(1, true), 20)
 		advance(pressInterval)
 		wantStopped(t, "the slow one", slow, "receiving")
 		wantStopped(t, "the quick one", quick, "")
 		wantGranted(t, "the one that waited", next)
-		wantEmpty(t, l, small.queued, quick.queued, next)
+		for _, s := range small {
+			wantStopped(t, "a smaller one", s, "")
+			s.Release()
+		}
+		wantEmpty(t, l, quick.queued, next, turns, turn)
 	})
 }
 
@@ -85,22 +96,55 @@ func TestWaitingBodyIsNotSlow(t *testing.T) {
 // together, the later ones give way.
 func TestLargeBodiesDoNotDeadlock(t *testing.T) {
 	t.Parallel()
+	for range 40 { // a map has any order
+		synctest.Test(t, testLargeBodies)
+	}
+}
+
+func testLargeBodies(t *testing.T) {
+	l := testLedger(0)
+	early := come(t, l, 1, 1)
+	bodies := []*watched{come(t, l, 60, 24), come(t, l, 60, 24), come(t, l, 60, 24)}
+	other := ask(t, l, flowOf(2, true), 3)
+	other.Watch(3, time.Now(), nil)
+	other.Done(1000)
+	for i := range bodies {
+		b := bodies[2-i]
+		b.Done(1000) // none is slow
+		b.ask(amount{requests: 1, bytes: 60})
+		advance(300 * time.Millisecond)
+	}
+	if diff := cmp.Diff(Use{Requests: 5, Waiting: 3, Bytes: 76, BytesLimit: 100}, l.Use()); diff != "" {
+		t.Errorf("use (-want +got):\n%s", diff)
+	}
+	advance(l.wait / 4) // the others have waited for long, the first has not
+	for _, b := range bodies {
+		wantWaiting(t, "all", b.queued)
+	}
+	advance(200*time.Millisecond + pressInterval)
+	wantShed(t, "the latest", bodies[2].queued, ShedSlow, bodies[2].after)
+	wantWaiting(t, "the one before", bodies[1].queued)
+	bodies[2].Release()
+	advance(pressInterval)
+	wantShed(t, "that, as well", bodies[1].queued, ShedSlow, bodies[1].after)
+	advance(pressInterval)
+	wantWaiting(t, "the first, still", bodies[0].queued)
+	wantStopped(t, "the one that came before", early, "")
+	early.Release()
+	bodies[1].Release()
+	wantGranted(t, "the first", bodies[0].queued)
+	wantEmpty(t, l, bodies[0].queued, other)
+}
+
+// One that holds nothing yet gives no other up.
+func TestFreshRequestsOnlyWait(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := testLedger(0)
-		bodies := []*watched{come(t, l, 60, 25), come(t, l, 60, 25), come(t, l, 60, 25)}
-		for _, b := range bodies {
-			b.Share.done.Add(1000) // none is slow
-			b.ask(amount{requests: 1, bytes: 60})
-		}
-		advance(time.Second)
-		wantWaiting(t, "the first", bodies[0].queued)
-		advance(pressInterval * 2)
-		for _, b := range bodies[1:] {
-			wantShed(t, "a later one", b.queued, ShedSlow, b.after)
-			b.Release()
-		}
-		wantGranted(t, "the first", bodies[0].queued)
-		wantEmpty(t, l, bodies[0].queued)
+		full, fresh, later := ask(t, l, flowOf(1, true), 60), ask(t, l, flowOf(1, true), 60), come(t, l, 20, 20)
+		advance(l.wait - pressInterval)
+		wantWaiting(t, "a later one", later.queued)
+		wantEmpty(t, l, full, fresh, later.queued)
 	})
 }
 
@@ -122,8 +166,12 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 		}
 		advance(200 * time.Millisecond)
 		wantStopped(t, "an answer that has just begun", w, "")
-		advance(100 * time.Millisecond)
-		wantStopped(t, "an unread answer", w, "answering")
+		l.mu.Lock()
+		w.stop = func(Stage) { w.stopped += "once" }
+		l.mu.Unlock()
+		advance(100*time.Millisecond + 2*pressInterval)
+		wantStopped(t, "an unread answer", w, "once")
+		w.Release()
 		wantGranted(t, "the one that waited", next)
 		wantEmpty(t, l, next)
 	})
@@ -154,41 +202,49 @@ func TestWaitsBeforeTheAnswerDoNotCount(t *testing.T) {
 // then answers.
 func TestLargestIsGivenUp(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
-		if l.refuseLargest() {
-			t.Error("one is given up of none")
-		}
-		small, large, answered := come(t, l, 10, 10), come(t, l, 20, 20), come(t, l, 30, 30)
-		if err := large.Convert(); err != nil {
-			t.Fatal(err)
-		}
-		answered.Answer(30)
-		stop := large.stop
-		large.stop = func(s Stage) { large.stopped = "held"; _ = stop }
-		for range 2 {
-			if !l.refuseLargest() {
-				t.Error("none is given up")
-			}
-		}
-		wantStopped(t, "the largest", large, "held")
-		if reason := large.refused.Load(); reason == nil || *reason != ShedMemory {
-			t.Errorf("given up for %v, want %q", reason, ShedMemory)
-		}
-		if err := l.grow(&large.Share, large.amount); err == nil {
-			t.Error("it may still grow")
-		}
-		large.Release()
+	for range 40 { // a map has any order
+		synctest.Test(t, testLargest)
+	}
+}
+
+func testLargest(t *testing.T) {
+	l := testLedger(0)
+	if l.refuseLargest() {
+		t.Error("one is given up of none")
+	}
+	small, large, answered := come(t, l, 10, 10), come(t, l, 20, 20), come(t, l, 30, 30)
+	if err := large.Convert(); err != nil {
+		t.Fatal(err)
+	}
+	answered.Answer(30)
+	large.stop = func(Stage) { large.stopped += "held" }
+	for range 2 {
 		if !l.refuseLargest() {
-			t.Error("want the next one to be given up")
+			t.Error("none is given up")
 		}
-		wantStopped(t, "the small one", small, "receiving")
-		wantStopped(t, "the one with an answer", answered, "")
-		l.refuseLargest()
-		wantStopped(t, "that, as there is no other", answered, "answering")
-		if l.refuseLargest() {
-			t.Error("one is given up although none is left")
-		}
-		wantEmpty(t, l)
-	})
+	}
+	wantStopped(t, "the largest", large, "held")
+	if reason := large.Refused(); !errors.Is(reason, OverloadError(ShedMemory)) || small.Refused() != nil {
+		t.Errorf("given up for %v, want %q", reason, ShedMemory)
+	}
+	if err := l.grow(&large.Share, large.amount); err == nil {
+		t.Error("it may still grow")
+	}
+	large.Release()
+	if !l.refuseLargest() {
+		t.Error("want the next one to be given up")
+	}
+	wantStopped(t, "the small one", small, "receiving")
+	wantStopped(t, "the one with an answer", answered, "")
+	early, late := come(t, l, 5, 5), come(t, l, 5, 5)
+	l.refuseLargest()
+	wantStopped(t, "the later one of two", late, "receiving")
+	wantStopped(t, "the earlier one", early, "")
+	early.Hold()
+	l.refuseLargest()
+	wantStopped(t, "that, as there is no other", answered, "answering")
+	if l.refuseLargest() {
+		t.Error("one is given up although none is left")
+	}
+	wantEmpty(t, l, early.queued)
 }

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -73,9 +74,8 @@ func newConn(c net.Conn, times Times, conns *Conns, start func(*Conn)) *Conn {
 		Conn: c, conns: conns, expires: expiry(time.Now(), times.Age), start: start,
 		reading: deadline{set: c.SetReadDeadline}, writing: deadline{set: c.SetWriteDeadline},
 	}
-	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		own.Source = gate.SourceOf(tcp.AddrPort().Addr())
-	}
+	tcp, _ := c.RemoteAddr().(*net.TCPAddr) // nil has no address
+	own.Source = gate.SourceOf(tcp.AddrPort().Addr())
 	own.idle = idleState{most: times.Idle, reading: &own.reading}
 	return own
 }
@@ -84,10 +84,7 @@ type connKey struct{}
 
 // Context is for [http.Server.ConnContext].
 func Context(ctx context.Context, c net.Conn) context.Context {
-	if own := below(c); own != nil {
-		return context.WithValue(ctx, connKey{}, own)
-	}
-	return ctx
+	return context.WithValue(ctx, connKey{}, below(c))
 }
 
 // Of returns the connection of a request, or nil if it is one of another server's listener.
@@ -108,12 +105,11 @@ func below(c net.Conn) *Conn {
 // State is for [http.Server.ConnState].
 func State(c net.Conn, state http.ConnState) {
 	own := below(c)
-	switch {
-	case own == nil:
-	case state == http.StateIdle:
+	switch state { //nolint:exhaustive // the others change nothing
+	case http.StateIdle:
 		own.conns.setUnused(own)
 		own.idle.startWait(time.Now())
-	case state == http.StateActive:
+	case http.StateActive:
 		own.conns.setUnused(own)
 		own.idle.headerDone()
 	}
@@ -153,11 +149,6 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 // SetWriteDeadline sets net/http's deadline for writes.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.writing.setHTTP(t) }
 
-// SetDeadline sets both deadlines.
-func (c *Conn) SetDeadline(t time.Time) error {
-	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
-}
-
 // Read reads from the socket. The first byte of a request starts the time for its header.
 func (c *Conn) Read(p []byte) (int, error) {
 	room, err := c.handshake.room(len(p))
@@ -167,20 +158,15 @@ func (c *Conn) Read(p []byte) (int, error) {
 	c.handshake.pause(c)
 	p = p[:room]
 	n, err := c.receive(p)
-	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.idle.ended() {
+	if errors.Is(err, os.ErrDeadlineExceeded) && c.idle.ended() {
 		// A deadline expires without a look at what has arrived.
 		_ = c.Conn.SetReadDeadline(time.Now().Add(lastLook)) // otherwise the read fails
 		if n, err = c.Conn.Read(p); n == 0 {
 			err = io.EOF
 		}
 	}
-	if n > 0 {
-		c.idle.received()
-		if failed := c.handshake.read(c, p[:n]); failed != nil {
-			return n, failed
-		}
-	}
-	return n, err
+	c.idle.received() // or nothing has, and the connection ends
+	return n, cmp.Or(c.handshake.read(c, p[:n]), err)
 }
 
 // receive reads from the socket until the deadline.

@@ -24,7 +24,7 @@ func TestExpiryVariesByAFifth(t *testing.T) {
 	if d := most.Sub(now); d > 12*time.Minute || d < 12*time.Minute-5*time.Second {
 		t.Errorf("latest after %s, want 12m", d)
 	}
-	if !expiry(now, 0).IsZero() {
+	if c := (&Conn{expires: expiry(now, 0)}); c.Expired(now.Add(time.Hour)) {
 		t.Error("age 0 expires")
 	}
 }

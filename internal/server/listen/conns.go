@@ -179,7 +179,7 @@ func (s *Conns) close(from *connsOf, c *Conn) {
 	} else {
 		s.cutOff(connFresh)
 	}
-	c.hangUp()
+	_ = c.Conn.Close() // the goroutine that serves it then closes the connection
 }
 
 // dropWaiting closes the latest waiting connection of the source that has the most of them, and
@@ -274,7 +274,7 @@ func (s *Conns) setUnused(c *Conn) {
 
 // listUnused makes c the last of its source to be cut off, if it is open. Callers hold mu.
 func (s *Conns) listUnused(c *Conn) {
-	if !c.counted || c.gone {
+	if c.gone {
 		return
 	}
 	which := 0
@@ -284,13 +284,6 @@ func (s *Conns) listUnused(c *Conn) {
 	c.unlist()
 	c.since = time.Now()
 	s.sources[c.Source].unused[which].add(c)
-}
-
-// hangUp closes the socket of a connection that is cut off. The goroutine that serves it then
-// closes the connection.
-func (c *Conn) hangUp() {
-	c.handshake.giveUp()
-	_ = c.Conn.Close()
 }
 
 // wasCutOff reports whether c was cut off.

@@ -2,12 +2,15 @@ package listen
 
 import (
 	"net"
+	"net/http"
 	"net/netip"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/server/gate"
 )
 
 // pipeConn is a connection. Closing its socket also closes it for the server.
@@ -18,13 +21,16 @@ type pipeConn struct {
 	own     *Conn
 	started bool
 	closed  bool
+	stuck   bool // its goroutine does not see that
 }
 
 // Close closes the connection as its serving goroutine would.
 func (c *pipeConn) Close() error {
 	if !c.closed {
 		c.closed = true
-		go func() { _ = c.own.Close() }()
+		if !c.stuck {
+			go func() { _ = c.own.Close() }()
+		}
 	}
 	return c.Conn.Close()
 }
@@ -71,24 +77,31 @@ func TestWhichConnectionMakesRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var cut []string
-		s := NewConns(5, func(state string) { cut = append(cut, state) })
-		all := several(t, s, 1, 5)
+		s := NewConns(6, func(state string) { cut = append(cut, state) })
+		all := several(t, s, 1, 6)
 		idle, used, busy, fresh, later := all[0], all[1], all[2], all[3], all[4]
 		busy.own.SetBusy()
+		all[5].own.SetBusy()
 		for _, c := range []*pipeConn{idle, used} {
 			c.own.SetAnswered()
 			advance(time.Second)
-			s.setUnused(c.own)
+			State(c.own, map[*pipeConn]http.ConnState{idle: http.StateIdle, used: http.StateActive}[c])
 		}
 		for i, gone := range []*pipeConn{fresh, later, idle, used} {
 			if next := opened(t, s, 2+byte(i)); !next.started || !gone.closed {
 				t.Errorf("step %d: started %t, the one to go is closed: %t", i, next.started, gone.closed)
 			}
+			State(gone.own, http.StateIdle) // too late
 		}
-		if next := opened(t, s, 9); next.started || busy.closed {
+		next := opened(t, s, 9)
+		if next.started || busy.closed {
 			t.Errorf("one that is converted is closed: %t; another is open: %t", busy.closed, next.started)
 		}
-		if diff := cmp.Diff([]string{connFresh, connFresh, connIdle, connIdle}, cut); diff != "" {
+		State(busy.own, http.StateIdle)
+		if synctest.Wait(); !next.started || !busy.closed {
+			t.Error("what waits does not get its room at once")
+		}
+		if diff := cmp.Diff([]string{connFresh, connFresh, connIdle, connIdle, connFresh}, cut); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -121,7 +134,78 @@ func TestCrowdDoesNotKeepOthersOut(t *testing.T) {
 		if n := countClosed(crowd); n != 10 || !crowd[14].started || crowd[15].started {
 			t.Errorf("%d of the crowd are closed for its own, want 10", n)
 		}
+		waiting := 0
+		for _, c := range append(crowd, others...) {
+			if !c.started && !c.closed {
+				waiting++
+			}
+		}
+		if s.waiting != waiting {
+			t.Errorf("%d are counted as waiting, want %d", s.waiting, waiting)
+		}
 	})
+}
+
+// Connections that are cut off count until they are closed, and no more than half of all are at a
+// time.
+func TestClosingConnectionsCount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewConns(5, func(string) {})
+		crowd := several(t, s, 1, 5)
+		for _, c := range crowd {
+			c.stuck = true
+		}
+		open := crowd[3:]
+		for i := range 4 {
+			next := opened(t, s, 2+byte(i))
+			if open = append(open, next); next.started != (i < 3) {
+				t.Errorf("connection %d of another source: open %t", i, next.started)
+			} else if i == 3 {
+				_ = crowd[0].own.Close()
+				if synctest.Wait(); !next.started {
+					t.Error("it does not get the room of one that is closed")
+				}
+			}
+		}
+		if n := s.Count(); n != 8 {
+			t.Errorf("%d are counted, want 8", n)
+		}
+		none := s.End()
+		for _, c := range append(open, crowd[1:3]...) {
+			select {
+			case <-none:
+				t.Fatal("none is left, but some are")
+			default:
+				_ = c.own.Close()
+			}
+		}
+		<-none
+		_ = opened(t, s, 1).own.Close() // one more, too late
+	})
+}
+
+// Of sources that wait, the one with the fewest goes first, and none loses one so that another
+// has as many.
+func TestFewestGoFirst(t *testing.T) {
+	t.Parallel()
+	for range 40 { // a map has any order
+		synctest.Test(t, func(t *testing.T) {
+			s := NewConns(7, func(string) {})
+			crowd, few := several(t, s, 1, 2), several(t, s, 2, 1)
+			for source := byte(3); source <= 6; source++ {
+				few = append(few, opened(t, s, source))
+			}
+			more, next := opened(t, s, 1), opened(t, s, 2)
+			if more.started || next.started || countClosed(crowd)+countClosed(few) > 0 {
+				t.Fatal("one is closed for no gain")
+			}
+			_ = few[1].own.Close()
+			if synctest.Wait(); more.started || !next.started {
+				t.Errorf("the one of the source with the most is open: %t; with the fewest: %t", more.started, next.started)
+			}
+		})
+	}
 }
 
 // A client's kept connection outlasts the silent ones of its own source.
@@ -157,15 +241,25 @@ func TestWaitingConnectionsAreBounded(t *testing.T) {
 		if n := countClosed(crowd); n != 3 || cut[connWaiting] != 3 {
 			t.Errorf("%d are closed, want 3", n)
 		}
-		for range 2*waitingEach + 2 {
+		for i := range 2*waitingEach + 2 {
+			if i < 2*waitingEach && cut[connFresh] > 0 {
+				t.Fatal("an open one goes before those that wait")
+			}
 			s.MakeRoom()
 		}
-		synctest.Wait()
+		advance(connPress)
 		if n := countClosed(crowd); n != len(crowd) || cut[connFresh] != 2 {
 			t.Errorf("%d of %d are closed, %v", n, len(crowd), cut)
 		}
-		if s.Count() != 0 || len(s.sources) > 0 {
-			t.Errorf("%d are counted in the end, %d sources", s.Count(), len(s.sources))
+		if s.Count() != 0 || len(s.sources) > 0 || s.waiting != 0 || s.pressed {
+			t.Errorf("%d are counted in the end, %d sources, %d that wait: %t", s.Count(), len(s.sources), s.waiting, s.pressed)
+		}
+		for _, c := range several(t, s, 1, 2) {
+			c.own.SetBusy()
+		}
+		opened(t, s, 2).stuck = true // nothing serves it yet
+		if s.MakeRoom(); len(s.sources) != 1 {
+			t.Errorf("a source is kept whose only connection is gone: %v", s.sources)
 		}
 	})
 }
@@ -183,6 +277,9 @@ func TestRoomReturnsWithTheConnection(t *testing.T) {
 		}
 		if n := s.Count(); n != 1 || cut > 0 {
 			t.Errorf("%d connections are counted, want 1; %d are cut off", n, cut)
+		}
+		if len(s.sources) != 1 || len(s.sources[gate.SourceOf(netip.AddrFrom4([4]byte{10, 0, 0, 1}))].open) != 1 {
+			t.Errorf("sources in the end: %v", s.sources)
 		}
 		rest := several(t, s, 1, 3)
 		if next := opened(t, s, 2); !next.started || !rest[0].closed || cut != 1 {

@@ -63,7 +63,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 
 // flush writes what the cork has collected. Callers hold mu.
 func (c *Conn) flush() {
-	if len(*c.corked) > 0 && c.failed == nil {
+	if len(*c.corked) > 0 {
 		_, c.failed = c.send(*c.corked)
 	}
 	*c.corked = (*c.corked)[:0]

@@ -3,10 +3,15 @@ package listen
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/crdconvert/webhookd/internal/server/gate"
 )
 
 // sink is a connection that records each write.
@@ -20,10 +25,16 @@ type sink struct {
 // RemoteAddr is of no source.
 func (s *sink) RemoteAddr() net.Addr { return nil }
 
+// Close does nothing.
+func (s *sink) Close() error { return nil }
+
 func (s *sink) Write(p []byte) (int, error) {
 	s.writes = append(s.writes, bytes.Clone(p))
 	return len(p), s.err
 }
+
+// Read has nothing.
+func (s *sink) Read([]byte) (int, error) { return 0, io.EOF }
 
 func (s *sink) sizes() []int {
 	sizes := make([]int, len(s.writes))
@@ -77,13 +88,53 @@ func TestCorkGathersWrites(t *testing.T) {
 func TestCorkReportsLateError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken pipe")
-	c := &Conn{Conn: &sink{err: broken}, conns: NewConns(0, nil)}
+	out := &sink{err: broken}
+	c := &Conn{Conn: out, conns: NewConns(0, nil)}
 	c.Cork()
 	if _, err := c.Write([]byte("gathered")); err != nil {
 		t.Fatalf("a gathered write fails: %v", err)
 	}
 	c.Uncork()
+	out.err = nil
+	c.Cork()
 	if _, err := c.Write([]byte("next")); !errors.Is(err, broken) {
 		t.Errorf("the next write returns %v, want %v", err, broken)
+	}
+	if c.Uncork(); len(out.writes) != 1 {
+		t.Errorf("%d writes after one that failed", len(out.writes)-1)
+	}
+}
+
+// What the socket has taken is the progress of an answer, so that its request is not slow.
+func TestWritesAreDone(t *testing.T) {
+	t.Parallel()
+	for _, watched := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			l := gate.New(100, 0, time.Minute, func() int64 { return 0 })
+			var answering, next gate.Share
+			l.Join(t.Context(), &answering, gate.Key{Large: true})
+			l.Join(t.Context(), &next, gate.Key{Large: true})
+			if err := answering.Admit(60); err != nil {
+				t.Fatal(err)
+			}
+			stopped := false
+			answering.Watch(60, time.Now(), func(gate.Stage) { stopped = true })
+			answering.Answer(60)
+			c := &Conn{Conn: &sink{}, conns: NewConns(0, nil)}
+			if c.Watch(&answering); !watched {
+				c.Watch(nil)
+			}
+			if _, err := c.Write(make([]byte, 60)); err != nil {
+				t.Fatal(err)
+			}
+			go func() { _ = next.Admit(60) }()
+			advance(10 * time.Second)
+			if stopped == watched {
+				t.Errorf("watched %t: a request whose answer is written is given up: %t", watched, stopped)
+			}
+			answering.Release()
+			synctest.Wait()
+			next.Release()
+		})
 	}
 }

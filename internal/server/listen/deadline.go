@@ -76,7 +76,7 @@ func (d *deadline) end(err error) (again bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.busy = false
-	if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		return false
 	}
 	t := d.due()

@@ -92,9 +92,29 @@ func TestSlowReaderOfAnAnswerHasItsTime(t *testing.T) {
 		}
 		advance(9 * time.Second)
 		_ = c.SetWriteDeadline(time.Now().Add(10 * time.Second))
-		n, err := c.Write([]byte("x"))
-		if took := time.Since(start); n != 0 || took != 19*time.Second || !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("%d bytes and %v after %s, want none until the second deadline, 19s", n, err, took)
+		go func() { _, _ = client.Read(make([]byte, 1)) }()
+		n, err := c.Write([]byte("xyz"))
+		if took := time.Since(start); n != 1 || took != 19*time.Second || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%d bytes and %v after %s, want one until the second deadline, 19s", n, err, took)
 		}
 	})
+}
+
+func TestInterruptEndsWhatIsPending(t *testing.T) {
+	t.Parallel()
+	for _, writing := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			c, _, _ := piped(t)
+			start := time.Now()
+			time.AfterFunc(time.Second, func() { c.Interrupt(!writing) })
+			time.AfterFunc(2*time.Second, func() { c.Interrupt(writing) })
+			pending := c.Read
+			if writing {
+				pending = c.Write
+			}
+			if n, err := pending([]byte("x")); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) != 2*time.Second {
+				t.Errorf("writing %t: %d bytes and %v after %s, want none and a deadline after 2s", writing, n, err, time.Since(start))
+			}
+		})
+	}
 }

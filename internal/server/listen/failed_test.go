@@ -22,6 +22,7 @@ func TestHandshakeReasons(t *testing.T) {
 		io.EOF:                   HandshakeClosed,
 		io.ErrUnexpectedEOF:      HandshakeClosed,
 		context.DeadlineExceeded: HandshakeClosed,
+		context.Canceled:         HandshakeClosed,
 		&net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}: HandshakeRefusedByClient,
 		&net.OpError{Op: "local error", Err: errors.New("tls: bad record MAC")}:   HandshakeRefusedByServer,
 		&tls.RecordHeaderError{Msg: "first record does not look like TLS"}:        HandshakeRefusedByServer,

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/crdconvert/webhookd/internal/server/gate"
@@ -23,7 +22,6 @@ type handshake struct {
 	share  gate.Share   // of the turns
 	got    int          // bytes
 	record record       // the record being read
-	cancel atomic.Pointer[context.CancelFunc]
 }
 
 // handshakeTurns returns a ledger in which one source can have as many turns as there are
@@ -59,7 +57,7 @@ func (h *handshake) read(c *Conn, p []byte) error {
 
 // pause returns the turn: the server waits for its client.
 func (h *handshake) pause(c *Conn) {
-	if h.turns != nil && h.share.Converts() {
+	if h.share.Converts() {
 		h.share.Yield()
 		c.conns.setUnused(c)
 	}
@@ -95,23 +93,14 @@ func (r *record) took(p []byte) bool {
 	return false
 }
 
-// giveUp ends a handshake that waits for its turn.
-func (h *handshake) giveUp() {
-	if cancel := h.cancel.Load(); cancel != nil {
-		(*cancel)()
-	}
-}
-
 // shake does the handshake of c and returns the connection for net/http.
 func (l *Listener) shake(c *Conn) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, HeaderTime)
 	defer cancel()
 	c.handshake.turns = l.turns
 	l.turns.Join(ctx, &c.handshake.share, gate.Key{Source: c.Source})
-	c.handshake.cancel.Store(&cancel)
 	t := tls.Server(c, l.tls)
 	err := t.HandshakeContext(ctx)
-	c.handshake.pause(c) // in case it failed before it wrote
 	c.handshake.share.Release()
 	c.handshake.turns = nil
 	if err != nil {
@@ -125,8 +114,8 @@ func (l *Listener) shake(c *Conn) (net.Conn, error) {
 
 // sayHTTPS answers a client that sent HTTP instead of a handshake, as net/http does.
 func (c *Conn) sayHTTPS(err error) {
-	var other tls.RecordHeaderError
-	if !errors.As(err, &other) || other.Conn == nil {
+	other, _ := errors.AsType[tls.RecordHeaderError](err)
+	if other.Conn == nil {
 		return
 	}
 	switch string(other.RecordHeader[:]) {

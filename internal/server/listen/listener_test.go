@@ -8,7 +8,9 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -78,6 +80,7 @@ type backlog struct {
 	pending  int
 	accepted int // for the goroutine that accepts
 	armed    bool
+	pause    time.Duration // between two
 }
 
 func (l *backlog) SetDeadline(time.Time) error {
@@ -97,6 +100,7 @@ func (l *backlog) Accept() (net.Conn, error) {
 	}
 	l.armed = false
 	l.accepted++
+	<-time.After(l.pause)
 	near, _ := net.Pipe()
 	return near, nil
 }
@@ -112,6 +116,79 @@ func TestRetiringListenerTakesTheBacklog(t *testing.T) {
 		t.Errorf("%d connections are accepted, want 5", n)
 	}
 	_ = l.Close()
+}
+
+// A listener that retires does not accept for ever.
+func TestRetiringListenerEndsUnderLoad(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		flood := &backlog{Listener: noListener{}, retired: make(chan struct{}), pending: 1 << 30, pause: time.Millisecond}
+		conns := NewConns(0, nil)
+		l := New(t.Context(), flood, nil, Times{}, conns, Hooks{})
+		began := time.Now()
+		l.Retire()
+		if took := time.Since(began); took < lastAccepts || took > lastAccepts+acceptGrace {
+			t.Errorf("it accepted for %s, want %s", took, lastAccepts)
+		}
+		if err := l.Close(); err != nil {
+			t.Errorf("close of what is closed: %v", err)
+		}
+		if synctest.Wait(); conns.Count() != 0 {
+			t.Errorf("%d connections are left", conns.Count())
+		}
+	})
+}
+
+// noListener has no socket.
+type noListener struct{}
+
+func (noListener) Accept() (net.Conn, error) { return nil, net.ErrClosed }
+func (noListener) Close() error              { return net.ErrClosed }
+func (noListener) Addr() net.Addr            { return nil }
+
+// A fullListener has no descriptors left for its first connections.
+type fullListener struct {
+	noListener
+
+	fails  int
+	err    error
+	closed chan struct{}
+}
+
+func (l *fullListener) Accept() (net.Conn, error) {
+	if l.fails--; l.fails >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: l.err}
+	}
+	<-l.closed
+	return nil, net.ErrClosed
+}
+
+func (l *fullListener) Close() error { close(l.closed); return l.err }
+
+// Without descriptors a connection is closed for the next, and net/http does not slow down; it gets
+// other errors.
+func TestListenerWithoutDescriptors(t *testing.T) {
+	t.Parallel()
+	for err, full := range map[error]bool{syscall.EMFILE: true, syscall.ENFILE: true, syscall.ECONNABORTED: false} {
+		synctest.Test(t, func(t *testing.T) {
+			cut, reported := 0, 0
+			conns := NewConns(0, func(string) { cut++ })
+			opened(t, conns, 1)
+			l := New(t.Context(), &fullListener{fails: 1, err: err, closed: make(chan struct{})}, nil, Times{}, conns, Hooks{AcceptFailed: func(error) { reported++ }})
+			got := make(chan error, 1)
+			go func() { _, err := l.Accept(); got <- err }()
+			advance(2 * acceptPause)
+			if (cut == 1 && reported == 1) != full || (len(got) == 0) != full {
+				t.Errorf("%v: %d are cut off, %d failures reported, net/http gets an error: %t", err, cut, reported, len(got) > 0)
+			}
+			if closed := l.Close(); !errors.Is(closed, err) {
+				t.Errorf("close: %v, want %v", closed, err)
+			}
+			if err := <-got; err == nil {
+				t.Error("there is a connection")
+			}
+		})
+	}
 }
 
 // TestPendingRequestIsReadBeforeClosing checks that a connection is not closed while the kernel has
@@ -156,8 +233,8 @@ func TestConnectionsEndOneByOne(t *testing.T) {
 		}
 		none := open.End()
 		for c := range allOpen(open) {
-			if c.idle.earliest.After(latest) {
-				latest = c.idle.earliest
+			if at := c.idle.until(); at.After(latest) {
+				latest = at
 			}
 		}
 		if took := latest.Sub(began); n > 0 && (took < want*99/100 || took > want+time.Since(began)) {
@@ -182,4 +259,31 @@ func allOpen(s *Conns) map[*Conn]struct{} {
 		return o.open
 	}
 	return nil
+}
+
+// A connection without TLS may wait for its request as long as another. Once that has come, the
+// server's own deadlines are those of its body.
+func TestPlainConnectionWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &Listener{conns: NewConns(0, nil), ready: make(chan net.Conn)}
+		dial := func() (*Conn, net.Conn) {
+			near, far := net.Pipe()
+			l.conns.add(newConn(near, Times{Idle: time.Minute}, l.conns, l.handOn))
+			return (<-l.ready).(*Conn), far //nolint:forcetypeassert // handOn's
+		}
+		silent, _ := dial()
+		start := time.Now()
+		if _, err := silent.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) != time.Minute {
+			t.Errorf("it ends after %s: %v", time.Since(start), err)
+		}
+		used, far := dial()
+		for _, pause := range []time.Duration{0, 2 * time.Minute} {
+			time.AfterFunc(pause, func() { _, _ = far.Write([]byte("x")) })
+			if _, err := used.Read(make([]byte, 1)); err != nil {
+				t.Errorf("after %s: %v", pause, err)
+			}
+			State(used, http.StateActive)
+		}
+	})
 }
