@@ -371,7 +371,8 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 	return out
 }
 
-// rest returns what is left of an element of which the other version showed only parts, with its key.
+// rest returns what is left of an element of which the other version showed only parts, with its
+// key.
 func (r *restoring) rest(p place, picked step) []any {
 	parts, ok := object(r.value(p))
 	if !ok || len(parts) == 0 {

@@ -188,7 +188,7 @@ func (c *cluster) differs(ctx context.Context, st step) (string, error) {
 		}
 		want, got := c.sorted(v, visible(c.readReference(v).Seen)), c.sorted(v, visible(obj))
 		if diff := cmp.Diff(want, got); diff != "" {
-			if known(c.name, want, got) {
+			if known(want, got) {
 				return "", errKnown
 			}
 			return fmt.Sprintf("at %s, stored at %s, after a write at %s (-reference +webhookd):\n%s\nreference: %s\nwebhookd: %s",

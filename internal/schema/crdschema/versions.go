@@ -114,7 +114,7 @@ func structuralOf(in *apiextensionsv1.CustomResourceValidation) (*schema.Structu
 
 // slim drops what takes memory for as long as the schema lives and says nothing about objects.
 func slim(s *schema.Structural) (changed bool) {
-	s.Description, s.Title, s.ExternalDocs, s.Example = "", "", nil, schema.JSON{}
+	s.Description, s.Title = "", ""
 	if reflect.DeepEqual(s.ValueValidation, &schema.ValueValidation{}) {
 		s.ValueValidation = nil
 	}

@@ -13,10 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Rules has rules alone convert a Relay between three versions, where kinds by rules have more to
-// say than the compiled-in ones of the other scenarios: fields are renamed, moved into an object and
-// out of it, joined and split by a template, their values are mapped, and two fields that others do
-// not have are kept.
+// Rules has rules alone convert a Relay between three versions: they rename fields, move them into
+// an object and out of it, join and split them by a template, map their values, and keep two fields
+// that other versions lack.
 func Rules(t *testing.T, e *Env) {
 	t.Helper()
 	e = e.ByRules(t)

@@ -220,7 +220,7 @@ func withUID(t *testing.T, text []byte) []byte {
 		object["metadata"] = metadata
 	}
 	metadata["uid"] = "b3997c42-5d0c-4a19-9e3f-0f6ad6c1a0e5"
-	delete(metadata, "managedFields") // the times in it may be those of an object that nobody has read
+	delete(metadata, "managedFields") // it may say that no client has read the object
 	return encode(t, object)
 }
 
