@@ -30,6 +30,7 @@ func TestControlPlane(t *testing.T) {
 		{"ConversionGuard", guardConversion},
 		{"Gate", gate},
 		{"Away", away},
+		{"Protect", protect},
 		{"Tutorial", tutorial},
 		{"Charts", charts},
 	} {

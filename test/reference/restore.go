@@ -278,7 +278,8 @@ func (r *restoring) list(p place, said, then, now []any) []any {
 			}
 		}
 	}
-	keyed := r.match(p, then, now, nowOf)
+	kept := func(i int) bool { return saidOf[i] < 0 || !equal(said[saidOf[i]], then[i]) }
+	keyed := r.match(p, then, now, nowOf, kept)
 	for i, j := range nowOf {
 		if j >= 0 {
 			thenOfNow[j] = i
@@ -441,7 +442,8 @@ func indexIn(list, at string) (int, bool) {
 }
 
 // match finds elements of what came back then in what comes back now, and reports whether by keys.
-func (r *restoring) match(p place, then, now []any, nowOf []int) bool {
+// Kept says of which something is kept: only those are known.
+func (r *restoring) match(p place, then, now []any, nowOf []int, kept func(i int) bool) bool {
 	if a, ok := r.keysOf(p, then); ok {
 		if b, ok := r.keysOf(p, now); ok {
 			for i, k := range a {
@@ -461,7 +463,7 @@ func (r *restoring) match(p place, then, now []any, nowOf []int) bool {
 	for i := range now {
 		is[i] = r.shownOf(r.shown, r.origins, p.nowAt, i, now[i])
 	}
-	align(was, is, nowOf)
+	align(was, is, nowOf, kept)
 	for i, a := range then {
 		for j, b := range now {
 			if s := r.picked(r.side, p.at, a, i); s.kind != items && s == r.picked(r.side, p.at, b, j) {
@@ -508,7 +510,7 @@ func (r *restoring) keysOf(p place, elems []any) ([]string, bool) {
 
 // align matches elements without keys: equal ones, and between those in order ones that are alike,
 // where none has gone.
-func align(was, is []any, nowOf []int) {
+func align(was, is []any, nowOf []int, kept func(i int) bool) {
 	anchors := common(was, is)
 	taken := make([]bool, len(is))
 	match := func(i, j int) { nowOf[i], taken[j] = j, true }
@@ -549,6 +551,7 @@ func align(was, is []any, nowOf []int) {
 		}
 		return
 	}
+	anchors = slices.DeleteFunc(anchors, func(a [2]int) bool { return !kept(a[0]) })
 	from := [2]int{}
 	for _, to := range append(anchors, [2]int{len(was), len(is)}) {
 		grown := to[1] - from[1] - (to[0] - from[0])
