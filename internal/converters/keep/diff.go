@@ -114,8 +114,8 @@ func (d *differ) value(x, g *jsondoc.Node, c cursor) {
 		d.only(x, c)
 		d.watched = d.watched[:before]
 	case x.SameText(g) && !d.Unknown:
-	case c.isDefaultContainer(g):
-		if !same(x, g) { // Restore does not see what is filled in
+	case c.isDefaultContainer(g) && (c.there.Kind() != jsondoc.Map || x.Kind() != jsondoc.Map || !d.goesInto(x)):
+		if !same(x, g) { // Restore does not see what is filled in, only what the other version has
 			d.keep(annotation.Entry{Value: x.Text()}, g, c)
 		}
 	case x.Kind() == jsondoc.Map && g.Kind() == jsondoc.Map && d.goesInto(x):

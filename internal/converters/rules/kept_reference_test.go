@@ -48,7 +48,17 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 - {hub: .spec.s.v, toHub: 'object.spec.l[0].?v'}`)
 	first := two("{spec: {l: [{id: string, v: string}]}}", "{spec: {l: [{id: string}], w: string}}",
 		"- {spoke: '.spec.l[0].v', hub: .spec.w}\n- {spoke: '.spec.l[].v', toSpoke: 'object.spec.?w'}")
+	whole := two("{spec: {d: {policy: string, after: string, n: string}}}", "{spec: {d: {policy: string, after: string, n: string}}}", `
+- spoke: {policy: .spec.d.policy, after: .spec.d.after}
+  hub: {policy: .spec.d.policy, after: .spec.d.after}
+  toHub: 'self.?policy.orValue("Lazy") == "Lazy" ? {"policy": "Any", "after": "0s"} : {"policy": "Empty", "after": self.?after.orValue("0s")}'
+  toSpoke: 'self.?policy.orValue("Any") == "Any" ? {"policy": "Lazy"} : {"policy": "Empty", "after": self.?after.orValue("0s")}'`).
+		patched("v1beta1", `properties: {spec: {properties: {d: {default: {policy: Lazy, n: "1"}}}}}`)
 	rows{
+		"an object that a default looks like, and an edit of a part": {world: whole, steps: []step{
+			create("v1beta1", `{spec: {d: {policy: Lazy, after: 90s, n: "1"}}}`), shows("v1", `{spec: {d: {policy: Any, after: 0s, n: "1"}}}`),
+			edit("v1", `{spec: {d: {n: "2"}}}`), shows("v1beta1", `{spec: {d: {policy: Lazy, after: 90s, n: "2"}}}`),
+		}},
 		"another element comes first, of which expressions read": {world: reads, steps: []step{
 			create("v1beta1", `{spec: {l: [{id: a, g: x, v: kept}]}}`), edit("v1", `{spec: {l: [{id: b}], s: {g: z}}}`),
 			shows("v1beta1", `{spec: {l: [{id: b, g: z}]}}`),
