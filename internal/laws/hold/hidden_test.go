@@ -22,7 +22,10 @@ const (
 func TestHidden(t *testing.T) {
 	t.Parallel()
 	crd := crdschematest.Kind(t, 1, hiddenV1, hiddenV2)
-	for name, test := range map[string]struct{ was, now, shown, source, path string }{
+	for name, test := range map[string]struct {
+		was, now, shown, source, path string
+		back                          bool
+	}{
 		"nothing is edited":                        {was: `{"a":"b"}`, now: `{"a":"b"}`, shown: `{"a":"kept"}`},
 		"an edit shows":                            {was: `{"a":"b"}`, now: `{"a":"c"}`, shown: `{"a":"c","o":{"b":"kept"}}`},
 		"an edit is hidden":                        {was: `{"a":"b"}`, now: `{"a":"c"}`, shown: `{"a":"b"}`, path: ".a"},
@@ -47,6 +50,8 @@ func TestHidden(t *testing.T) {
 		"an element comes and is not shown":        {was: `{"keyed":[]}`, now: `{"keyed":[{"name":"m"}]}`, shown: `{}`, path: `.keyed["m"]`},
 		"an element without a key is edited":       {was: `{"list":[{"a":"1","b":"2"}]}`, now: `{"list":[{"a":"1","b":"3"}]}`, shown: `{"list":[{"a":"kept","b":"3"}]}`},
 		"and that is hidden":                       {was: `{"list":[{"a":"1","b":"2"}]}`, now: `{"list":[{"a":"1","b":"3"}]}`, shown: `{"list":[{"a":"1","b":"2"}]}`, path: ".list[0]"},
+		"another element has what was kept":        {was: `{"list":[{"a":"1"}]}`, now: `{"list":[{"a":"2"}]}`, shown: `{"list":[{"a":"2","b":"kept"}]}`, path: ".list[0]"},
+		"or what rules compute from outside of it": {was: `{"list":[{"a":"1"}]}`, now: `{"list":[{"a":"2"}]}`, shown: `{"list":[{"a":"2","b":"made"}]}`, back: true},
 		"an element is another one":                {was: `{"list":[{"a":"1"}]}`, now: `{"list":[{"a":"2"}]}`, shown: `{"list":[{"a":"2"}]}`},
 		"another one has what was kept":            {was: `{"list":[{"a":"1"}]}`, now: `{"list":[{"a":"2"}]}`, shown: `{"list":[{"a":"2","b":"kept"}]}`, path: ".list[0]"},
 		"unless rules make the list":               {was: `{"made":[{"a":"1"}]}`, now: `{"made":[{"a":"2"}]}`, shown: `{"made":[{"a":"2","b":"kept"}]}`},
@@ -66,7 +71,7 @@ func TestHidden(t *testing.T) {
 			if test.source == "" {
 				test.source = "{}"
 			}
-			got := hidden(nodes{crd.Version("v1").Root, crd.Version("v2").Root, false}, states{
+			got := hidden(nodes{crd.Version("v1").Root, crd.Version("v2").Root, test.back}, states{
 				now: tree.Read([]byte(test.now)), was: tree.Read([]byte(test.was)), shown: tree.Read([]byte(test.shown)), source: tree.Read([]byte(test.source)),
 			}, "")
 			if got.Path != test.path {
