@@ -59,7 +59,7 @@ func (l *layouter) rule(root *keep.Place, of *binding.Binding, r *binding.Rule) 
 		p.Dropped = p.Dropped || r.How == binding.Drops
 		p.Conditional = p.Conditional || isConditional(r)
 		p.Computed = p.Computed || r.Transform[l.other] != nil
-		if first := slices.IndexFunc(path.Segments, func(s syntax.Segment) bool { return s.Kind == syntax.First }); first >= 0 {
+		if first := indexOfFirst(path.Segments); first >= 0 {
 			placeOf(root, path.Segments[:first], of.Base[l.own]).First = true
 		}
 		for i := 1; i < len(path.Segments); i++ {
@@ -112,7 +112,7 @@ func (l *layouter) taken(root *keep.Place, of *binding.Binding, path []syntax.Se
 // firstElement reports whether a path leads to the first element of a list that may have others,
 // and returns the keys of the list.
 func firstElement(path binding.Path) (is bool, keys []string) {
-	i := slices.IndexFunc(path.Segments, func(s syntax.Segment) bool { return s.Kind == syntax.First })
+	i := indexOfFirst(path.Segments)
 	if i < 0 {
 		return false, nil
 	}
@@ -124,6 +124,11 @@ func firstElement(path binding.Path) (is bool, keys []string) {
 		return true, nil // only part of the element is here, without the keys
 	}
 	return true, list.Node.ListMapKeys()
+}
+
+// indexOfFirst returns where a path goes to a first element, or -1.
+func indexOfFirst(path []syntax.Segment) int {
+	return slices.IndexFunc(path, func(s syntax.Segment) bool { return s.Kind == syntax.First })
 }
 
 func single(n *crdschema.Node) bool {
@@ -172,7 +177,7 @@ func withUnit(units []*keep.Unit, unit *keep.Unit) []*keep.Unit {
 func (l *layouter) listsOfFirst(u *binding.Unit, of *binding.Binding) [][]syntax.Segment {
 	var lists [][]syntax.Segment
 	for _, place := range u.Places[l.other] {
-		i := slices.IndexFunc(place.Path, func(s syntax.Segment) bool { return s.Kind == syntax.First })
+		i := indexOfFirst(place.Path)
 		if i < 0 {
 			continue
 		}
