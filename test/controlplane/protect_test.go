@@ -21,8 +21,8 @@ func protect(t *testing.T, p *plane.Plane) {
 	crd.APIVersion, crd.Kind = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
 	admin.Write(t, "crd.yaml", textOf(t, crd))
 	admin.Run(t, "create", "-f", "crd.yaml")
-	admin.Run(t, "create", "namespace", "webhookd")
-	defer admin.Run(t, "delete", "crd/"+crd.Name, "namespace/webhookd", "--wait=false")
+	defer admin.Run(t, "delete", "crd", crd.Name)
+	p.MakeNamespace(t, "webhookd", nil) // other parts have their Service there
 	admin.Shell(t, "webhookd crd wire -f crd.yaml --service webhookd/webhookd | kubectl apply --server-side --force-conflicts -f -", webhookFolder(t))
 
 	secret := regexp.MustCompile("`(kubectl -n webhookd create secret[^`]*)`").FindStringSubmatch(page)[1]
