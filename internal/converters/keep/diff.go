@@ -256,8 +256,8 @@ func (d *differ) mapsNewly(c cursor) bool {
 	if c.tracked && c.there != nil && d.Restored.newlyMapped[c.there] {
 		return true
 	}
-	return c.hasUnit() && slices.ContainsFunc(c.unit.other, func(m Member) bool {
-		return d.Restored.newlyMaps(c.unitScope.there, m.Path)
+	return c.place != nil && slices.ContainsFunc(c.place.From, func(path annotation.Path) bool {
+		return d.Restored.newlyMaps(c.scope.there, path)
 	})
 }
 

@@ -71,6 +71,8 @@ type Place struct {
 	Moved        bool
 	Counterparts []Counterpart
 	Other        *crdschema.Node
+	// From are the paths, like those of counterparts, of the places that rules make this one of.
+	From []annotation.Path
 }
 
 // A Counterpart is a place of the other version, by its path from the counterpart of the next Scope
@@ -178,6 +180,14 @@ func (p *Place) picks(keys []annotation.Key) bool {
 // hasFirst reports whether rules are about parts of the first element, but not about all of it.
 func (p *Place) hasFirst() bool {
 	return p != nil && slices.ContainsFunc(p.Picks, func(k Pick) bool { return k.At.First && !k.Moved })
+}
+
+// needsFirst reports whether rules map the first element, or its keys: no element that only this
+// version has may take its place.
+func (p *Place) needsFirst(keys []annotation.Key) bool {
+	return keys != nil && p != nil && slices.ContainsFunc(p.Picks, func(k Pick) bool {
+		return k.At.First && (k.Moved || slices.ContainsFunc(keys, func(key annotation.Key) bool { return k.Members[key.Name].moved() }))
+	})
 }
 
 // isBound reports whether rules are about a part of the place.

@@ -133,6 +133,9 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 	for _, child := range b.children {
 		m, i, err := find.part(child.step)
 		r.note(err)
+		if m == nil && len(find.list) == 0 && c.place.needsFirst(child.step.Keys) {
+			continue // it would become the first one
+		}
 		if n != nil && b.isKey(child.step.Name) && child.entry != nil && child.entry.Kind == annotation.KindAbsent {
 			continue // an element without its key is never made
 		}

@@ -322,16 +322,20 @@ func (b *branch) arranged(list []*jsondoc.Node, keys map[*jsondoc.Node][]annotat
 		return items
 	}
 	slices.SortStableFunc(late, byOrder)
-	return behind(items, late, b.order.Order)
+	return behind(items, late, b.order.Order, b.cursor.place != nil && b.cursor.place.First)
 }
 
-// behind inserts each late item behind the visible one that preceded it in the kept order.
-func behind(items, late []item, order [][]annotation.Key) []item {
+// behind inserts each late item behind the visible one that preceded it in the kept order, or else
+// before all: behind the first, if that stays the first one.
+func behind(items, late []item, order [][]annotation.Key, firstStays bool) []item {
 	visible := make(map[string]bool, len(items))
 	for _, i := range items {
 		visible[index(i.keys)] = true
 	}
 	last, after := "", make(map[string]string, len(order)) // the last visible element before each other one
+	if firstStays && len(items) > 0 {
+		last = index(items[0].keys)
+	}
 	for _, keys := range order {
 		if k := index(keys); visible[k] {
 			last = k

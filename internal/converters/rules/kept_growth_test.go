@@ -28,10 +28,18 @@ func growthRows() rows {
 	team := owned.with("v1beta1", "{spec: {team: string}}").by("- {spoke: .spec.team, hub: .spec.owner}")
 	timeouts := two("{spec: {note: string, timeout: string}}", "{spec: {note: string, timeoutSeconds: integer}}", "")
 	const pair = "- {spoke: .spec.timeout, hub: .spec.timeoutSeconds, codec: DurationSeconds}"
+	unit := two("{spec: {f: integer, n: string, p: string}}", "{spec: {g: string, o: integer, q: string}}", `
+- {spoke: .spec.f, hub: .spec.g, codec: String, defaultInSpoke: 3}
+- {spoke: .spec.n, hub: .spec.o, toHub: int(self), toSpoke: string(self)}
+- {spoke: .spec.p, hub: .spec.q, whenToHub: 'object.spec.?n.orValue("") == "A"', whenToSpoke: 'object.spec.?g.orValue("") == "X"'}`)
 	return rows{
 		"a field that the other version gets": {world: owned, steps: []step{
 			create("v1", `{spec: {owner: ops}}`), becomes(backported), shows("v1", `{spec: {owner: ops}}`),
 			edit("v1", `{spec: {note: x}}`), shows("v1beta1", `{spec: {owner: ops, note: x}}`), keepsNothing,
+		}},
+		"next to one that is absent, under one condition": {world: unit, steps: []step{
+			storedAt("v1"), create("v1", `{spec: {}}`), annotated(map[string]string{"conversion.webhookd.io/v1beta1.spec.n": `{"value":""}`}),
+			shows("v1beta1", `{spec: {f: 3, n: ""}}`), rewritten("v1beta1"), shows("v1", `{spec: {}}`),
 		}},
 		"under another name": {world: owned, steps: []step{
 			create("v1", `{spec: {owner: ops}}`), becomes(team), shows("v1", `{spec: {owner: ops}}`),

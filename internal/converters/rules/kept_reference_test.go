@@ -48,6 +48,7 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 - {hub: .spec.s.v, toHub: 'object.spec.l[0].?v'}`)
 	first := two("{spec: {l: [{id: string, v: string}]}}", "{spec: {l: [{id: string}], w: string}}",
 		"- {spoke: '.spec.l[0].v', hub: .spec.w}\n- {spoke: '.spec.l[].v', toSpoke: 'object.spec.?w'}")
+	keyed := two("{spec: {p: {name: string}}}", "{spec: {l: [{name: string}, name]}}", "- {spoke: .spec.p, hub: '.spec.l[0]'}")
 	whole := two("{spec: {d: {policy: string, after: string, n: string}}}", "{spec: {d: {policy: string, after: string, n: string}}}", `
 - spoke: {policy: .spec.d.policy, after: .spec.d.after}
   hub: {policy: .spec.d.policy, after: .spec.d.after}
@@ -55,6 +56,14 @@ func TestKeptValuesAsDocumented(t *testing.T) {
   toSpoke: 'self.?policy.orValue("Any") == "Any" ? {"policy": "Lazy"} : {"policy": "Empty", "after": self.?after.orValue("0s")}'`).
 		patched("v1beta1", `properties: {spec: {properties: {d: {default: {policy: Lazy, n: "1"}}}}}`)
 	rows{
+		"the first element of a list with keys goes, and no other one becomes the first": {world: keyed, steps: []step{
+			create("v1", `{spec: {l: [{name: a}, {name: b}]}}`), edit("v1beta1", `{spec: {p: null}}`),
+			shows("v1", `{spec: {}}`), shows("v1beta1", `{spec: {}}`),
+		}},
+		"the first element of a list with keys is another one, and stays the first": {world: keyed, steps: []step{
+			create("v1", `{spec: {l: [{name: a}, {name: b}]}}`), edit("v1beta1", `{spec: {p: {name: c}}}`),
+			shows("v1", `{spec: {l: [{name: c}, {name: b}]}}`), shows("v1beta1", `{spec: {p: {name: c}}}`),
+		}},
 		"an object that a default looks like, and an edit of a part": {world: whole, steps: []step{
 			create("v1beta1", `{spec: {d: {policy: Lazy, after: 90s, n: "1"}}}`), shows("v1", `{spec: {d: {policy: Any, after: 0s, n: "1"}}}`),
 			edit("v1", `{spec: {d: {n: "2"}}}`), shows("v1beta1", `{spec: {d: {policy: Lazy, after: 90s, n: "2"}}}`),

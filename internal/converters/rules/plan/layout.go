@@ -69,6 +69,9 @@ func (l *layouter) rule(root *keep.Place, of *binding.Binding, r *binding.Rule) 
 		if d := r.DefaultOf(l.own, i); d != nil {
 			p.Default = d.JSON
 		}
+		for _, from := range other {
+			p.From = append(p.From, keepPath(from.Segments, from.Base))
+		}
 		if r.Hands() && len(other) == 1 {
 			p.Counterparts = append(p.Counterparts, keep.Counterpart{Path: keepPath(other[0].Segments, other[0].Base), Schema: other[0].Place.Node})
 			p.Element, p.Keys = firstElement(other[0])
