@@ -31,6 +31,10 @@ func (s *Runner) hides(ctx context.Context, from, to string, state map[string]an
 	}
 	shown := tree.Visible(tree.Copy(result))
 	s.Admit(to, shown)
+	for _, object := range []map[string]any{now, was} {
+		addObjects(s.Schema(to).Root, object, shown)
+		s.Admit(to, object)
+	}
 	if diff := hidden(nodes{s.Schema(to).Root, s.Schema(from).Root, false}, states{now, was, shown, kept.source}, ""); diff.Path != "" {
 		return diff, to
 	}
@@ -43,6 +47,24 @@ func (s *Runner) hides(ctx context.Context, from, to string, state map[string]an
 		return tree.Gap{}, "" // the user left it alone, or sees what they wrote
 	}
 	return diff, from
+}
+
+// addObjects adds the objects that another object has, without what is in them, so that the schema
+// fills in the same.
+func addObjects(n *crdschema.Node, object, other map[string]any) {
+	for name, value := range other {
+		m, _ := value.(map[string]any)
+		member := memberOf(n, name)
+		if _, filled := member.Default(); m == nil || member == nil || filled {
+			continue
+		}
+		if _, has := object[name]; !has {
+			object[name] = map[string]any{}
+		}
+		if own, ok := object[name].(map[string]any); ok {
+			addObjects(member, own, m)
+		}
+	}
 }
 
 // alike reports whether two states of a version have the same at a path, or at the list on its way.
@@ -88,14 +110,14 @@ func memberOf(n *crdschema.Node, name string) *crdschema.Node {
 func (p nodes) listInBoth() bool { return p.other.Kind() == crdschema.Array }
 
 // hidden returns the first place at which now and was differ and shown does not have what now has.
-// A default that a schema fills in where nothing was does not count, nor one that goes with the
-// object that it was filled into where the other version has no such place, which said nothing of
-// what was kept.
 func hidden(p nodes, s states, path string) tree.Gap {
 	if tree.Equal(s.now, s.was) {
 		return tree.Gap{}
 	}
 	gone := tree.IsAbsent(s.now)
+	if p.back && tree.IsAbsent(s.shown) && tree.IsMap(s.now) && tree.IsMap(s.was) {
+		return hiddenMember(p, s, path) // nothing is left of it but what is kept
+	}
 	switch shown := s.shown.(type) {
 	case map[string]any:
 		if tree.IsMap(s.now) || gone && tree.IsMap(s.was) && len(shown) > 0 {
@@ -109,21 +131,13 @@ func hidden(p nodes, s states, path string) tree.Gap {
 	if byKey(p.n, s.now) != nil && tree.IsList(s.now) && tree.IsList(s.was) && tree.IsAbsent(s.shown) {
 		return hiddenElement(p, s, path) // an element that both have was not edited
 	}
-	if tree.Equal(s.now, s.shown) || tree.IsAbsent(s.was) && p.isDefault(s.now) {
+	if tree.Equal(s.now, s.shown) {
 		return tree.Gap{}
 	}
 	if tree.IsAbsent(s.shown) && tree.IsEmptyMap(s.now) && tree.IsMap(s.was) {
 		return tree.Gap{} // what was in it is gone, and no edit has made the object
 	}
-	if gone && p.other == nil && p.isDefault(s.was) && tree.Equal(s.shown, s.source) {
-		return tree.Gap{}
-	}
 	return tree.NewGap(path, s.now, s.shown)
-}
-
-// isDefault reports whether a value is what the schema fills in.
-func (p nodes) isDefault(v any) bool {
-	return p.n != nil && tree.Equal(v, p.n.Structural().Default.Object)
 }
 
 func hiddenMember(p nodes, s states, path string) tree.Gap {

@@ -29,10 +29,9 @@ func TestHidden(t *testing.T) {
 		"nothing is edited":                        {was: `{"a":"b"}`, now: `{"a":"b"}`, shown: `{"a":"kept"}`},
 		"an edit shows":                            {was: `{"a":"b"}`, now: `{"a":"c"}`, shown: `{"a":"c","o":{"b":"kept"}}`},
 		"an edit is hidden":                        {was: `{"a":"b"}`, now: `{"a":"c"}`, shown: `{"a":"b"}`, path: ".a"},
-		"a default comes where nothing was":        {was: `{}`, now: `{"a":"x"}`, shown: `{"a":"kept"}`},
-		"a default goes with its object":           {was: `{"d":"x"}`, now: `{}`, shown: `{"d":"kept"}`, source: `{"d":"kept"}`},
 		"a default of both versions goes":          {was: `{"a":"x"}`, now: `{}`, shown: `{"a":"kept"}`, source: `{"a":"kept"}`, path: ".a"},
 		"a default is chosen":                      {was: `{"a":"b"}`, now: `{"a":"x"}`, shown: `{"a":"b"}`, path: ".a"},
+		"a part of what is kept elsewhere":         {was: `{"o":{"a":"b","b":"c"}}`, now: `{"o":{"b":"c"}}`, shown: `{}`, back: true},
 		"a member goes":                            {was: `{"o":{"a":"b"}}`, now: `{}`, shown: `{"o":{"b":"kept"}}`},
 		"a member stays":                           {was: `{"o":{"a":"b"}}`, now: `{}`, shown: `{"o":{"a":"b","b":"kept"}}`, path: ".o.a"},
 		"an empty object stays":                    {was: `{"o":{}}`, now: `{}`, shown: `{"o":{}}`, path: ".o"},
@@ -78,5 +77,16 @@ func TestHidden(t *testing.T) {
 				t.Errorf("%q is hidden, want %q", got.Path, test.path)
 			}
 		})
+	}
+}
+
+// What the schema fills in where something was kept is no edit that is hidden.
+func TestAddObjects(t *testing.T) {
+	t.Parallel()
+	crd := crdschematest.Kind(t, 1, `properties: {o: {type: object, properties: {a: {type: string}, p: {type: object}}}, filled: {type: object, default: {a: x}}, m: {type: object}}`)
+	object := tree.Read([]byte(`{"m":"text"}`))
+	addObjects(crd.Version("v1").Root, object, tree.Read([]byte(`{"o":{"a":"b","p":{}},"filled":{"a":"kept"},"m":{}}`)))
+	if got := string(tree.Encode(object)); got != `{"m":"text","o":{"p":{}}}` {
+		t.Errorf("got %s", got)
 	}
 }
