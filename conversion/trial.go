@@ -52,16 +52,16 @@ func (t *trial) agreeing(ctx context.Context, entries []*annotation.Entry, g *js
 	if len(wrong) == 0 {
 		return entries
 	}
-	var agreed []*annotation.Entry
+	var accepted []*annotation.Entry
 	for _, u := range t.units(ctx, entries, g) {
 		if !u.leaves.overlap(wrong) {
-			agreed = append(agreed, u.entries...)
+			accepted = append(accepted, u.entries...)
 		}
 	}
-	if _, g, err = t.with(ctx, agreed); err != nil || len(t.wrong(g, without)) > 0 {
+	if _, g, err = t.with(ctx, accepted); err != nil || len(t.wrong(g, without)) > 0 {
 		return nil
 	}
-	return agreed
+	return accepted
 }
 
 // wrong returns the leaves where g differs both from x and from what y converts back to without

@@ -228,14 +228,14 @@ func indexBy(list []*jsondoc.Node, fields []string, s *crdschema.Node) map[strin
 	return by
 }
 
-// A branch is a place of the object with its entries and those below it.
-type branch struct {
+// A trie is a place of the object with its entries and those below it.
+type trie struct {
 	step     annotation.PathElement
-	children []*branch
-	index    map[string]*branch // of the children, if there are many
-	entry    *annotation.Entry  // of the place itself
-	order    *annotation.Entry  // of the list at the place
-	tags     bool               // it is all labels or all annotations
+	children []*trie
+	index    map[string]*trie  // of the children, if there are many
+	entry    *annotation.Entry // of the place itself
+	order    *annotation.Entry // of the list at the place
+	tags     bool              // it is all labels or all annotations
 	// Set by visit.
 	valid   bool // the entry returns
 	unshown bool // a value of which the other version shows nothing
@@ -247,58 +247,58 @@ type branch struct {
 }
 
 // trie sorts entries by their places. The first of two entries for one place wins.
-func (m *Memory) trie(kept []*annotation.Entry) *branch {
-	root := m.branches.Add(branch{})
+func (m *Memory) trie(kept []*annotation.Entry) *trie {
+	root := m.tries.Add(trie{})
 	for _, e := range kept {
-		b := root
+		t := root
 		for i := range e.Path {
-			b = b.child(e.Path[i], m)
+			t = t.child(e.Path[i], m)
 		}
 		switch {
-		case e.Kind == annotation.KindOrder && b.order == nil:
-			b.order = e
-		case e.Kind != annotation.KindOrder && b.entry == nil:
-			b.entry = e
+		case e.Kind == annotation.KindOrder && t.order == nil:
+			t.order = e
+		case e.Kind != annotation.KindOrder && t.entry == nil:
+			t.entry = e
 		}
 	}
 	return root
 }
 
-// child returns the branch of a step, and creates it if necessary.
-func (b *branch) child(s annotation.PathElement, m *Memory) *branch {
-	child := b.find(s)
+// child returns the trie of a step, and creates it if necessary.
+func (t *trie) child(s annotation.PathElement, m *Memory) *trie {
+	child := t.find(s)
 	if child != nil {
 		return child
 	}
 	const usual = 4
-	child = m.branches.Add(branch{step: s})
-	if b.children == nil {
-		b.children = m.children.Room(usual)
+	child = m.tries.Add(trie{step: s})
+	if t.children == nil {
+		t.children = m.children.Room(usual)
 	}
-	b.children = append(b.children, child)
-	if b.index != nil {
-		b.index[s.ID()] = child
+	t.children = append(t.children, child)
+	if t.index != nil {
+		t.index[s.ID()] = child
 	}
 	return child
 }
 
-// find returns the branch of a step, or nil. Most branches have few, which need no index
+// find returns the trie of a step, or nil. Most have few children, which need no index
 // (BenchmarkKinds).
-func (b *branch) find(s annotation.PathElement) *branch {
+func (t *trie) find(s annotation.PathElement) *trie {
 	const few = 8
-	if len(b.children) <= few {
-		for _, child := range b.children {
+	if len(t.children) <= few {
+		for _, child := range t.children {
 			if child.step.Equal(s) {
 				return child
 			}
 		}
 		return nil
 	}
-	if b.index == nil {
-		b.index = make(map[string]*branch, 2*len(b.children))
-		for _, child := range b.children {
-			b.index[child.step.ID()] = child
+	if t.index == nil {
+		t.index = make(map[string]*trie, 2*len(t.children))
+		for _, child := range t.children {
+			t.index[child.step.ID()] = child
 		}
 	}
-	return b.index[s.ID()]
+	return t.index[s.ID()]
 }

@@ -173,7 +173,7 @@ func longest(x, y []annotation.Digest, d *deadline) ([][2]int, error) {
 // keptElement returns the element at an index, where the conversion back gives g.
 func keptElement(index int, g *jsondoc.Node, c cursor, kept []*annotation.Entry) *annotation.Element {
 	n, s := c.visible(g)
-	return &annotation.Element{Index: index, Was: annotation.DigestOf(effective(n, s)), Kept: kept, Alike: likeness(n, c)}
+	return &annotation.Element{Index: index, Was: annotation.DigestOf(effective(n, s)), Kept: kept, Alike: leavesOf(n, c)}
 }
 
 // visible returns what the other version shows of an element, or else what the conversion back
@@ -188,8 +188,8 @@ func (c cursor) visible(g *jsondoc.Node) (*jsondoc.Node, *crdschema.Node) {
 // maxAlike limits the short digests of an element.
 const maxAlike = 64
 
-// likeness returns the marks of an element's leaves, or of its keys if the other version has some.
-func likeness(n *jsondoc.Node, c cursor) []annotation.Leaf {
+// leavesOf returns the marks of an element's leaves, or of its keys if the other version has some.
+func leavesOf(n *jsondoc.Node, c cursor) []annotation.Leaf {
 	if c.place != nil && len(c.place.Keys) > 0 {
 		all := make([]annotation.Leaf, 0, len(c.place.Keys))
 		for _, field := range c.place.Keys {
@@ -228,7 +228,7 @@ func leafMark(name uint64, n *jsondoc.Node) annotation.Leaf {
 func (c cursor) isLike(k *annotation.Element, n *jsondoc.Node) bool {
 	was := slices.Clone(k.Alike)
 	total, found := len(was), 0
-	for _, field := range likeness(n, c) {
+	for _, field := range leavesOf(n, c) {
 		if i := slices.Index(was, field); i >= 0 {
 			was = slices.Delete(was, i, i+1)
 			found++

@@ -62,7 +62,7 @@ func survivor(path annotation.Path, n *jsondoc.Node) string {
 func Restore(ctx context.Context, m *Memory, obj, x *jsondoc.Object, trace *Trace, kept []*annotation.Entry, l *Layout) (*Restored, error) {
 	r := &restorer{walker: newWalker(ctx, m, obj), done: &Restored{}}
 	t := m.trie(kept)
-	t.children = slices.DeleteFunc(t.children, func(k *branch) bool { return !k.restorable() })
+	t.children = slices.DeleteFunc(t.children, func(k *trie) bool { return !k.restorable() })
 	r.visit(t, obj.Node, l.root(nil, x, trace))
 	if r.err == nil {
 		r.apply(t, obj.Node)
@@ -77,66 +77,66 @@ type restorer struct {
 	done *Restored
 }
 
-// restorable removes from a branch of the root what conversions must not change. Of metadata it
+// restorable removes from a trie of the root what conversions must not change. Of metadata it
 // leaves labels and annotations that the API server accepts and that are not webhookd's own. It
-// reports whether the branch stays.
-func (b *branch) restorable() bool {
-	if b.step.Name != "metadata" {
-		return b.step.Keys == nil && !isHead(b.step.Name)
+// reports whether the trie stays.
+func (t *trie) restorable() bool {
+	if t.step.Name != "metadata" {
+		return t.step.Keys == nil && !isHead(t.step.Name)
 	}
-	b.entry, b.order = nil, nil
-	b.children = slices.DeleteFunc(b.children, func(field *branch) bool {
+	t.entry, t.order = nil, nil
+	t.children = slices.DeleteFunc(t.children, func(field *trie) bool {
 		field.entry, field.order = nil, nil
 		isLabels := field.step.Name == "labels"
 		field.tags = true
-		field.children = slices.DeleteFunc(field.children, func(k *branch) bool { return !k.isTag(isLabels) })
+		field.children = slices.DeleteFunc(field.children, func(k *trie) bool { return !k.isTag(isLabels) })
 		return !isLabels && field.step.Name != "annotations"
 	})
 	return true
 }
 
-// isTag reports whether a branch is a valid label or annotation. The API server refuses a whole
+// isTag reports whether a trie is a valid label or annotation. The API server refuses a whole
 // answer for an invalid one (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion,
 // restoreObjectMeta).
-func (b *branch) isTag(isLabel bool) bool {
-	name := b.step.Name
-	if b.step.Keys != nil || b.entry == nil || len(b.children) > 0 || annotation.IsOwn(name) {
+func (t *trie) isTag(isLabel bool) bool {
+	name := t.step.Name
+	if t.step.Keys != nil || t.entry == nil || len(t.children) > 0 || annotation.IsOwn(name) {
 		return false
 	}
 	if isLabel && len(validation.IsQualifiedName(name)) > 0 || len(validation.IsQualifiedName(strings.ToLower(name))) > 0 {
 		return false
 	}
-	switch b.entry.Kind {
+	switch t.entry.Kind {
 	case annotation.KindAbsent:
 		return true
 	case annotation.KindValue:
-		return len(b.entry.Value) > 0 && b.entry.Value[0] == '"' &&
-			(!isLabel || len(validation.IsValidLabelValue(jsondoc.Unquote(b.entry.Value))) == 0)
+		return len(t.entry.Value) > 0 && t.entry.Value[0] == '"' &&
+			(!isLabel || len(validation.IsValidLabelValue(jsondoc.Unquote(t.entry.Value))) == 0)
 	case annotation.KindList, annotation.KindOrder:
 	}
 	return false
 }
 
-// visit goes through a branch, at the value n or nil, and decides which entries return.
-func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
-	if b.node, b.cursor = n, c; r.stopped() {
+// visit goes through a trie, at the value n or nil, and decides which entries return.
+func (r *restorer) visit(t *trie, n *jsondoc.Node, c cursor) {
+	if t.node, t.cursor = n, c; r.stopped() {
 		return
 	}
-	r.judge(b, n, c)
-	if n == nil && c.misses(b.step.Keys, len(r.path)) {
+	r.judge(t, n, c)
+	if n == nil && c.misses(t.step.Keys, len(r.path)) {
 		return
 	}
-	if len(b.children) == 0 {
+	if len(t.children) == 0 {
 		return
 	}
 	find := r.finderOf(n, c.schema.Items())
-	for _, child := range b.children {
+	for _, child := range t.children {
 		m, i, err := find.part(child.step)
 		r.note(err)
 		if m == nil && len(find.list) == 0 && c.place.needsFirst(child.step.Keys) {
 			continue // it would become the first one
 		}
-		if n != nil && b.isKey(child.step.Name) && child.entry != nil && child.entry.Kind == annotation.KindAbsent {
+		if n != nil && t.isKey(child.step.Name) && child.entry != nil && child.entry.Kind == annotation.KindAbsent {
 			continue // an element without its key is never made
 		}
 		var next cursor
@@ -160,22 +160,22 @@ func (r *restorer) visit(b *branch, n *jsondoc.Node, c cursor) {
 	}
 }
 
-// judge decides whether the entries of the branch itself return.
-func (r *restorer) judge(b *branch, n *jsondoc.Node, c cursor) {
-	if b.valid = b.entry != nil && r.counts(b.entry, n, c); b.valid {
-		b.entry.Of = c.claim(true)
-		b.unshown = b.entry.Kind == annotation.KindValue && r.isUnshown(n, c, b.entry)
+// judge decides whether the entries of the trie itself return.
+func (r *restorer) judge(t *trie, n *jsondoc.Node, c cursor) {
+	if t.valid = t.entry != nil && r.counts(t.entry, n, c); t.valid {
+		t.entry.Of = c.claim(true)
+		t.unshown = t.entry.Kind == annotation.KindValue && r.isUnshown(n, c, t.entry)
 		inside := c.computed || c.outer != nil || c.unit != nil && c.unit.Computed && c.unitAt < len(r.path)
 		if inside && !c.unknown() { // no converter makes what no schema knows
-			r.done.inside = append(r.done.inside, b.entry)
+			r.done.inside = append(r.done.inside, t.entry)
 		}
-		if b.entry.Kind == annotation.KindList && n != nil {
-			b.matched = r.list(b.entry, n, c)
+		if t.entry.Kind == annotation.KindList && n != nil {
+			t.matched = r.list(t.entry, n, c)
 		}
 	}
-	if b.order != nil {
-		b.inOrder = len(b.order.Order) > 0 && r.hasAround(b.order.Around, c) && b.order.Inputs == r.orderOf(b, n)
-		b.added = len(b.order.Added) > 0 && r.hasAround(b.order.Around, c)
+	if t.order != nil {
+		t.inOrder = len(t.order.Order) > 0 && r.hasAround(t.order.Around, c) && t.order.Inputs == r.orderOf(t, n)
+		t.added = len(t.order.Added) > 0 && r.hasAround(t.order.Around, c)
 	}
 }
 
@@ -188,10 +188,10 @@ func (r *restorer) isUnshown(n *jsondoc.Node, c cursor, e *annotation.Entry) boo
 
 // orderOf returns the digest of the order of a list's elements, without those that were not shown
 // when the order was kept.
-func (r *restorer) orderOf(b *branch, n *jsondoc.Node) annotation.Digest {
-	fields, _ := fieldsOf(b.order.Order[0])
-	return orderOf(slices.DeleteFunc(distinctKeys(r.elements(n), fields, b.cursor.schema.Items()), func(keys []annotation.Key) bool {
-		element := b.find(annotation.PathElement{Keys: keys})
+func (r *restorer) orderOf(t *trie, n *jsondoc.Node) annotation.Digest {
+	fields, _ := fieldsOf(t.order.Order[0])
+	return orderOf(slices.DeleteFunc(distinctKeys(r.elements(n), fields, t.cursor.schema.Items()), func(keys []annotation.Key) bool {
+		element := t.find(annotation.PathElement{Keys: keys})
 		return element != nil && element.entry != nil && element.entry.Kind == annotation.KindValue
 	}))
 }

@@ -9,57 +9,57 @@ import (
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
 )
 
-// returns reports whether an entry of a branch makes a value where there is none.
-func (b *branch) returns() bool {
-	if b.valid && (b.entry.Kind == annotation.KindValue || b.entry.Kind == annotation.KindList && b.node == nil) {
+// returns reports whether an entry of a trie makes a value where there is none.
+func (t *trie) returns() bool {
+	if t.valid && (t.entry.Kind == annotation.KindValue || t.entry.Kind == annotation.KindList && t.node == nil) {
 		return true
 	}
-	return slices.ContainsFunc(b.children, (*branch).returns)
+	return slices.ContainsFunc(t.children, (*trie).returns)
 }
 
-// removes reports whether an entry of a branch says that there is nothing.
-func (b *branch) removes() bool { return b.valid && b.entry.Kind == annotation.KindAbsent }
+// removes reports whether an entry of a trie says that there is nothing.
+func (t *trie) removes() bool { return t.valid && t.entry.Kind == annotation.KindAbsent }
 
-// changes reports whether an entry of a branch changes the object.
-func (b *branch) changes() bool {
-	return b.valid || b.order != nil || slices.ContainsFunc(b.children, (*branch).changes)
+// changes reports whether an entry of a trie changes the object.
+func (t *trie) changes() bool {
+	return t.valid || t.order != nil || slices.ContainsFunc(t.children, (*trie).changes)
 }
 
 // apply restores the valid entries at a place and below it. It reports whether the value at the
 // place goes, since it was absent.
-func (r *restorer) apply(b *branch, n *jsondoc.Node) (goes bool) {
+func (r *restorer) apply(t *trie, n *jsondoc.Node) (goes bool) {
 	switch {
-	case r.stopped() || !b.changes():
+	case r.stopped() || !t.changes():
 		return false
-	case b.valid && b.entry.Kind == annotation.KindValue:
-		r.replace(n, b.entry.Value)
-		if b.newlyMapped() {
+	case t.valid && t.entry.Kind == annotation.KindValue:
+		r.replace(n, t.entry.Value)
+		if t.newlyMapped() {
 			r.done.mapNewly(n)
 		}
 		return false
-	case b.removes():
+	case t.removes():
 		return true
-	case b.valid && b.entry.Kind == annotation.KindList:
-		r.distinctly(b, n, func() { r.applyList(b.matched, b.entry.List, n) })
+	case t.valid && t.entry.Kind == annotation.KindList:
+		r.distinctly(t, n, func() { r.applyList(t.matched, t.entry.List, n) })
 		return false
 	}
 	if n.Kind() == jsondoc.Map {
-		return r.applyMembers(b, n)
+		return r.applyMembers(t, n)
 	}
 	if n.Kind() == jsondoc.Array {
-		r.distinctly(b, n, func() { r.applyElements(b, n) })
+		r.distinctly(t, n, func() { r.applyElements(t, n) })
 	}
 	return false
 }
 
 // distinctly edits a list, and undoes that if two elements then have the same keys.
-func (r *restorer) distinctly(b *branch, n *jsondoc.Node, edit func()) {
-	if b.cursor.schema.ListType() == "" || n.Kind() != jsondoc.Array || !areDistinct(b.cursor.schema, n) {
+func (r *restorer) distinctly(t *trie, n *jsondoc.Node, edit func()) {
+	if t.cursor.schema.ListType() == "" || n.Kind() != jsondoc.Array || !areDistinct(t.cursor.schema, n) {
 		edit()
 		return
 	}
 	was := bytes.Clone(n.Text())
-	if edit(); !areDistinct(b.cursor.schema, n) {
+	if edit(); !areDistinct(t.cursor.schema, n) {
 		r.replace(n, was)
 	}
 }
@@ -74,9 +74,9 @@ func (r *restorer) replace(n *jsondoc.Node, text []byte) {
 
 // applyMembers edits an object, and reports whether it goes: labels or annotations with nothing
 // left.
-func (r *restorer) applyMembers(b *branch, n *jsondoc.Node) bool {
+func (r *restorer) applyMembers(t *trie, n *jsondoc.Node) bool {
 	var gone []string
-	for _, child := range b.children {
+	for _, child := range t.children {
 		name := child.step.Name
 		switch {
 		case child.step.Keys != nil:
@@ -110,7 +110,7 @@ func (r *restorer) applyMembers(b *branch, n *jsondoc.Node) bool {
 		left++
 		return true
 	}))
-	return left == 0 && b.tags
+	return left == 0 && t.tags
 }
 
 // nameSet returns a function that reports whether names contain one.
@@ -129,51 +129,51 @@ func nameSet(names []string) func(name []byte) bool {
 
 // newlyMapped reports whether a value returns where the other version shows nothing, though it may
 // have a place for it.
-func (b *branch) newlyMapped() bool {
-	return b.valid && b.unshown && (b.cursor.tracked || b.cursor.unit != nil || b.cursor.place.isBound()) && !b.cursor.conditional
+func (t *trie) newlyMapped() bool {
+	return t.valid && t.unshown && (t.cursor.tracked || t.cursor.unit != nil || t.cursor.place.isBound()) && !t.cursor.conditional
 }
 
-// mapNewly notes the newly mapped values of a branch that was made in n.
-func (r *restorer) mapNewly(b *branch, n *jsondoc.Node) {
-	if b.step.Keys != nil || !b.mapsNewly() {
+// mapNewly notes the newly mapped values of a trie that was made in n.
+func (r *restorer) mapNewly(t *trie, n *jsondoc.Node) {
+	if t.step.Keys != nil || !t.mapsNewly() {
 		return
 	}
-	m, err := n.Member(b.step.Name)
+	m, err := n.Member(t.step.Name)
 	r.note(err)
 	r.done.mapNewly(m)
-	for _, child := range b.children {
+	for _, child := range t.children {
 		r.mapNewly(child, m)
 	}
 }
 
-func (b *branch) mapsNewly() bool {
-	return b.newlyMapped() || slices.ContainsFunc(b.children, (*branch).mapsNewly)
+func (t *trie) mapsNewly() bool {
+	return t.newlyMapped() || slices.ContainsFunc(t.children, (*trie).mapsNewly)
 }
 
 // made returns the text of a value that entries make.
-func (r *restorer) made(b *branch) []byte {
-	if !b.valid || b.entry.Kind != annotation.KindList {
-		return b.render()
+func (r *restorer) made(t *trie) []byte {
+	if !t.valid || t.entry.Kind != annotation.KindList {
+		return t.render()
 	}
 	list, err := parsed([]byte("[{}]")) // the other version has nothing left of the first element
 	if r.note(err); err != nil {
 		return []byte("[]")
 	}
-	r.applyList(r.list(b.entry, list, b.cursor), b.entry.List, list)
+	r.applyList(r.list(t.entry, list, t.cursor), t.entry.List, list)
 	return list.Text()
 }
 
 // render is made without the list of a place with First. Objects get the defaults of rules.
-func (b *branch) render() []byte {
-	if b.valid && b.entry.Kind == annotation.KindValue && !b.entry.IsPresence() {
-		return b.entry.Value
+func (t *trie) render() []byte {
+	if t.valid && t.entry.Kind == annotation.KindValue && !t.entry.IsPresence() {
+		return t.entry.Value
 	}
-	if b.isList() {
+	if t.isList() {
 		var items []item
-		for _, child := range b.sorted() {
+		for _, child := range t.sorted() {
 			items = append(items, item{child.step.Keys, child.render()})
 		}
-		return arrayOf(textsOf(b.withAdded(items)))
+		return arrayOf(textsOf(t.withAdded(items)))
 	}
 	text := []byte{'{'}
 	add := func(name string, value []byte) {
@@ -182,24 +182,24 @@ func (b *branch) render() []byte {
 		}
 		text = append(append(jsondoc.AppendString(text, name), ':'), value...)
 	}
-	for _, k := range b.step.Keys {
+	for _, k := range t.step.Keys {
 		add(k.Name, []byte(k.Value))
 	}
-	for _, child := range b.children {
-		if child.step.Keys == nil && child.returns() && !b.isKey(child.step.Name) {
+	for _, child := range t.children {
+		if child.step.Keys == nil && child.returns() && !t.isKey(child.step.Name) {
 			add(child.step.Name, child.render())
 		}
 	}
-	b.cursor.place.eachDefault(func(name string, p *Place) {
-		if child := b.find(annotation.PathElement{Name: name}); child == nil || !child.returns() && !child.removes() {
+	t.cursor.place.eachDefault(func(name string, p *Place) {
+		if child := t.find(annotation.PathElement{Name: name}); child == nil || !child.returns() && !child.removes() {
 			add(name, p.Default)
 		}
 	})
 	return append(text, '}')
 }
 
-func (b *branch) isKey(name string) bool {
-	return slices.ContainsFunc(b.step.Keys, func(k annotation.Key) bool { return k.Name == name })
+func (t *trie) isKey(name string) bool {
+	return slices.ContainsFunc(t.step.Keys, func(k annotation.Key) bool { return k.Name == name })
 }
 
 // eachDefault calls visit for each member that a rule fills in, by name.
@@ -215,18 +215,18 @@ func (p *Place) eachDefault(visit func(name string, p *Place)) {
 	p.RuleSet.eachDefault(visit)
 }
 
-func (b *branch) isList() bool {
-	return slices.ContainsFunc(b.children, func(k *branch) bool { return k.step.Keys != nil && k.returns() })
+func (t *trie) isList() bool {
+	return slices.ContainsFunc(t.children, func(k *trie) bool { return k.step.Keys != nil && k.returns() })
 }
 
 // sorted returns the elements that return, in their kept order.
-func (b *branch) sorted() []*branch {
-	list := slices.DeleteFunc(slices.Clone(b.children), func(k *branch) bool { return k.step.Keys == nil || !k.returns() })
-	if b.order == nil {
+func (t *trie) sorted() []*trie {
+	list := slices.DeleteFunc(slices.Clone(t.children), func(k *trie) bool { return k.step.Keys == nil || !k.returns() })
+	if t.order == nil {
 		return list
 	}
-	at := ranks(b.order.Order)
-	slices.SortStableFunc(list, func(x, y *branch) int { return at(x.step.Keys) - at(y.step.Keys) })
+	at := ranks(t.order.Order)
+	slices.SortStableFunc(list, func(x, y *trie) int { return at(x.step.Keys) - at(y.step.Keys) })
 	return list
 }
 
@@ -255,11 +255,11 @@ type item struct {
 }
 
 // applyElements edits the elements of a list with keys.
-func (r *restorer) applyElements(b *branch, n *jsondoc.Node) {
-	keys := b.keysByNode(r.elements(n)) // kept values may be keys
+func (r *restorer) applyElements(t *trie, n *jsondoc.Node) {
+	keys := t.keysByNode(r.elements(n)) // kept values may be keys
 	var gone map[*jsondoc.Node]bool
 	var made []item
-	for _, child := range b.children {
+	for _, child := range t.children {
 		switch {
 		case child.step.Keys == nil:
 		case child.node != nil:
@@ -278,51 +278,51 @@ func (r *restorer) applyElements(b *branch, n *jsondoc.Node) {
 	if len(gone) > 0 {
 		r.note(n.Filter(func(_ []byte, m jsondoc.Member) bool { return !gone[m.Node()] }))
 	}
-	if len(made) == 0 && (b.order == nil || !b.inOrder && !b.added) {
+	if len(made) == 0 && (t.order == nil || !t.inOrder && !t.added) {
 		return
 	}
 	list := r.elements(n)
-	r.replace(n, arrayOf(textsOf(b.withAdded(b.arranged(list, keys, b.others(list, made))))))
+	r.replace(n, arrayOf(textsOf(t.withAdded(t.arranged(list, keys, t.others(list, made))))))
 }
 
 // keysByNode returns the keys of the elements of a list whose order is kept.
-func (b *branch) keysByNode(list []*jsondoc.Node) map[*jsondoc.Node][]annotation.Key {
-	if b.order == nil {
+func (t *trie) keysByNode(list []*jsondoc.Node) map[*jsondoc.Node][]annotation.Key {
+	if t.order == nil {
 		return nil
 	}
 	all := make(map[*jsondoc.Node][]annotation.Key, len(list))
-	fields, _ := fieldsOf(b.order.Order[0])
+	fields, _ := fieldsOf(t.order.Order[0])
 	for _, e := range list {
-		all[e], _ = keysOf(e, fields, b.cursor.schema.Items())
+		all[e], _ = keysOf(e, fields, t.cursor.schema.Items())
 	}
 	return all
 }
 
 // others returns the new elements that are not duplicates of elements of the list.
-func (b *branch) others(list []*jsondoc.Node, made []item) []item {
-	d := newDistinct(b.cursor.schema, list)
+func (t *trie) others(list []*jsondoc.Node, made []item) []item {
+	d := newDistinct(t.cursor.schema, list)
 	return slices.DeleteFunc(made, func(i item) bool { return !d.addText(i.text) })
 }
 
 // arranged returns the elements of a list and the new ones, in the kept order as far as that is
 // still valid.
-func (b *branch) arranged(list []*jsondoc.Node, keys map[*jsondoc.Node][]annotation.Key, late []item) []item {
+func (t *trie) arranged(list []*jsondoc.Node, keys map[*jsondoc.Node][]annotation.Key, late []item) []item {
 	var items []item
 	for _, e := range list {
 		items = append(items, item{keys[e], e.Text()})
 	}
-	if b.order == nil {
+	if t.order == nil {
 		return append(items, late...)
 	}
-	at := ranks(b.order.Order)
+	at := ranks(t.order.Order)
 	byOrder := func(x, y item) int { return at(x.keys) - at(y.keys) }
-	if b.inOrder {
+	if t.inOrder {
 		items = append(items, late...)
 		slices.SortStableFunc(items, byOrder)
 		return items
 	}
 	slices.SortStableFunc(late, byOrder)
-	return behind(items, late, b.order.Order, b.cursor.place != nil && b.cursor.place.First)
+	return behind(items, late, t.order.Order, t.cursor.place != nil && t.cursor.place.First)
 }
 
 // behind inserts each late item behind the visible one that preceded it in the kept order, or else
@@ -366,24 +366,24 @@ func textsOf(items []item) [][]byte {
 // withAdded inserts the added elements of a list behind the ones that they followed, as far as
 // those are left, and elements with the keys of another one behind that: otherwise such an element
 // would take its place, and hide that someone has removed it.
-func (b *branch) withAdded(items []item) []item {
-	if b.order == nil || !b.added {
+func (t *trie) withAdded(items []item) []item {
+	if t.order == nil || !t.added {
 		return items
 	}
-	fields, _ := fieldsOf(b.order.Order[0])
+	fields, _ := fieldsOf(t.order.Order[0])
 	present := make(map[string]int, len(items))
 	for i := range slices.Backward(items) {
 		present[index(items[i].keys)] = i
 	}
-	last, at := -1, make([]int, 0, len(b.order.Order)) // the last one of the kept order that is left, for each
-	for _, keys := range b.order.Order {
+	last, at := -1, make([]int, 0, len(t.order.Order)) // the last one of the kept order that is left, for each
+	for _, keys := range t.order.Order {
 		if i, found := present[index(keys)]; found {
 			last = i
 		}
 		at = append(at, last)
 	}
-	element, follow := b.cursor.anyElement(), map[int][]item{}
-	for _, e := range b.order.Added {
+	element, follow := t.cursor.anyElement(), map[int][]item{}
+	for _, e := range t.order.Added {
 		i := -1
 		if j := min(e.After, len(at)-1); j >= 0 {
 			i = at[j]
@@ -392,7 +392,7 @@ func (b *branch) withAdded(items []item) []item {
 		if err != nil || !element.fits(e.Value) {
 			continue
 		}
-		keys, ok := keysOf(n, fields, b.cursor.schema.Items())
+		keys, ok := keysOf(n, fields, t.cursor.schema.Items())
 		if ok {
 			first, found := present[index(keys)]
 			if !found {

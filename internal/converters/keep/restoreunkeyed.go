@@ -12,7 +12,7 @@ import (
 type matchedList struct {
 	elementMatch
 
-	parts  []*branch
+	parts  []*trie
 	cursor cursor // of the elements
 	list   cursor
 	added  bool // the elements that only this version had return
@@ -78,7 +78,7 @@ func (r *restorer) elementsAt(n *jsondoc.Node, c cursor) (list []*jsondoc.Node, 
 }
 
 // inElement decides which entries of an element return.
-func (r *restorer) inElement(kept []*annotation.Entry, n *jsondoc.Node, c cursor) *branch {
+func (r *restorer) inElement(kept []*annotation.Entry, n *jsondoc.Node, c cursor) *trie {
 	sub := &restorer{walker: r.startingAt(n), done: r.done}
 	t := r.memory.trie(kept)
 	sub.visit(t, n, c)

@@ -140,8 +140,8 @@ func (w *walker) counterpart(list cursor, keys []annotation.Key) *jsondoc.Node {
 // in it is valid until Reset. The zero Memory is empty. It is not safe for concurrent use.
 type Memory struct {
 	annotation.Memory
-	branches slab.Slab[branch]
-	children slab.Slab[*branch]
+	tries    slab.Slab[trie]
+	children slab.Slab[*trie]
 	nodes    slab.Slab[*jsondoc.Node]
 	lists    slab.Slab[ListTrace]
 	elements slab.Slab[elementTrace]
@@ -150,7 +150,7 @@ type Memory struct {
 // Reset drops everything, and keeps some memory for the next object.
 func (m *Memory) Reset() {
 	m.Memory.Reset()
-	m.branches.Reset()
+	m.tries.Reset()
 	m.children.Reset()
 	m.nodes.Reset()
 	m.lists.Reset()

@@ -84,7 +84,7 @@ func (r *Memory) mark(text []byte) (k Mark, ok bool) {
 		return err
 	})
 	for _, e := range k.Kept {
-		if err == nil && !e.settle() {
+		if err == nil && !e.verify() {
 			err = errFormat
 		}
 	}

@@ -81,14 +81,14 @@ func (r *Memory) annotation(all []*Entry, name, of string, literal []byte) ([]*E
 		return all, false
 	case grouped:
 		for _, e := range entries {
-			if e.Path = slices.Concat(path, e.Path); !e.settle() {
+			if e.Path = slices.Concat(path, e.Path); !e.verify() {
 				return all, false
 			}
 		}
 		return append(all, entries...), true
 	}
 	whole.Path = path
-	if !whole.finish() || !whole.settle() {
+	if !whole.finish() || !whole.verify() {
 		return all, false
 	}
 	return append(all, whole.Entry), true
@@ -125,8 +125,8 @@ func (e *entryReader) finish() bool {
 	return e.kinds == 1
 }
 
-// settle checks an entry that has its whole path.
-func (e *Entry) settle() bool {
+// verify checks an entry that has its whole path.
+func (e *Entry) verify() bool {
 	if e.Around < 0 {
 		e.Around = UsualAround(e.Path)
 	}
@@ -169,9 +169,9 @@ func (r *Memory) member(e *entryReader, name []byte, within int) (err error) {
 	case "added":
 		e.Added, err = r.added()
 	case "inputs":
-		e.Inputs, err = r.stamp()
+		e.Inputs, err = r.digest()
 	case "object":
-		e.Object, err = r.stamp()
+		e.Object, err = r.digest()
 	case "in":
 		if e.around, err = r.int(); e.around < 0 {
 			err = errFormat
@@ -347,9 +347,9 @@ func (r *Memory) element(l *ListEntry, name []byte, within int) error {
 	err = r.scan.Members(func(name []byte) (err error) {
 		switch string(name) {
 		case "was":
-			e.Was, err = r.stamp()
+			e.Was, err = r.digest()
 		case "kept":
-			if e.Kept, err = r.all(within); err == nil && slices.ContainsFunc(e.Kept, func(e *Entry) bool { return !e.settle() }) {
+			if e.Kept, err = r.all(within); err == nil && slices.ContainsFunc(e.Kept, func(e *Entry) bool { return !e.verify() }) {
 				err = errFormat
 			}
 		case "alike":
@@ -365,7 +365,7 @@ func (r *Memory) element(l *ListEntry, name []byte, within int) error {
 	return err
 }
 
-func (r *Memory) stamp() (Digest, error) {
+func (r *Memory) digest() (Digest, error) {
 	text, err := r.str()
 	if err != nil {
 		return Digest{}, err

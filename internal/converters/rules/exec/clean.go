@@ -13,16 +13,16 @@ import (
 // stays. Values that move are put into ops.
 func (r *run) clean(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bool {
 	switch p.Disposition {
-	case plan.Taken:
-		r.take(p, n.Value(), ops)
+	case plan.Move:
+		r.move(p, n.Value(), ops)
 		return false
-	case plan.Gone:
-		r.mayLose = r.mayLose || !p.Dropped && !p.Bound && !p.Refilled
+	case plan.Drop:
+		r.mayLose = r.mayLose || !p.ByRule && !p.Bound && !p.Refilled
 		return false
-	case plan.Through:
-		r.through(p, n, ops)
+	case plan.Unwrap:
+		r.unwrap(p, n, ops)
 		return false
-	case plan.Stays:
+	case plan.Keep:
 	}
 	moves := p.Move != nil && r.mayMove(p.Move, n, ops)
 	if !r.content(p, n, ops) {
@@ -31,11 +31,11 @@ func (r *run) clean(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) bool
 		}
 		return false
 	}
-	if p.Vanishes && n.Kind() == jsondoc.Map && !n.Untouched() && r.isEmpty(n) {
+	if p.DropIfEmpty && n.Kind() == jsondoc.Map && !n.Untouched() && r.isEmpty(n) {
 		return false
 	}
 	if rule := p.Move; rule != nil {
-		r.taken++
+		r.moves++
 		r.mayLose = r.mayLose || rule.MayLose
 		ops[rule.InAt] = transform.Operand{Value: n.Value(), Present: true}
 		if moves {
@@ -55,10 +55,10 @@ func (r *run) mayMove(rule *plan.Rule, n *jsondoc.Node, ops []transform.Operand)
 	return rule.Guard == nil || r.allowed(rule, in)
 }
 
-// through takes what moves elsewhere out of a value that goes. The conversion may lose anything
-// else in it, and the presence of an object from which nothing is taken.
-func (r *run) through(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
-	before := r.taken
+// unwrap takes what moves elsewhere out of a value that goes. The conversion may lose anything
+// else in it, and the presence of an object from which nothing is moved.
+func (r *run) unwrap(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
+	before := r.moves
 	switch n.Kind() {
 	case jsondoc.Map:
 		r.members(p, n, ops)
@@ -66,7 +66,7 @@ func (r *run) through(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 		r.picks(p, n, ops)
 	case jsondoc.Invalid, jsondoc.Null, jsondoc.Bool, jsondoc.Number, jsondoc.String:
 	}
-	if !r.isEmpty(n) || r.taken == before {
+	if !r.isEmpty(n) || r.moves == before {
 		r.mayLose = true
 	}
 }
@@ -110,7 +110,7 @@ func (r *run) fits(p *plan.Node, n *jsondoc.Node) bool {
 
 // members cleans the members of an object.
 func (r *run) members(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
-	if len(p.Kids) == 0 && p.Others == nil {
+	if len(p.Children) == 0 && p.Others == nil {
 		return
 	}
 	next := 0
@@ -118,8 +118,8 @@ func (r *run) members(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 		switch k := p.Member(name, &next); {
 		case k == nil:
 			return true
-		case k.Disposition == plan.Taken:
-			r.take(k, m.Value(), ops)
+		case k.Disposition == plan.Move:
+			r.move(k, m.Value(), ops)
 			return false
 		default:
 			return r.clean(k, m.Node(), ops)
@@ -127,9 +127,9 @@ func (r *run) members(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 	}))
 }
 
-// take puts a value into the operands that read it.
-func (r *run) take(p *plan.Node, v jsondoc.Value, ops []transform.Operand) {
-	r.taken++
+// move puts a value into the operands that read it.
+func (r *run) move(p *plan.Node, v jsondoc.Value, ops []transform.Operand) {
+	r.moves++
 	for _, i := range p.Reads {
 		ops[i].Value, ops[i].Present = v, true
 	}
@@ -187,8 +187,8 @@ func (r *run) picks(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 			continue
 		}
 		r.mayLose = true
-		before := r.taken
-		if !r.clean(k, e, ops) || r.taken > before && r.isBare(e, k.At) {
+		before := r.moves
+		if !r.clean(k, e, ops) || r.moves > before && r.hasOnlyKey(e, k.At) {
 			goes = append(goes, e)
 		}
 	}
@@ -198,8 +198,8 @@ func (r *run) picks(p *plan.Node, n *jsondoc.Node, ops []transform.Operand) {
 	}
 }
 
-// isBare reports whether an element has at most the key that it is picked by.
-func (r *run) isBare(e *jsondoc.Node, at plan.Step) bool {
+// hasOnlyKey reports whether an element has at most the key that it is picked by.
+func (r *run) hasOnlyKey(e *jsondoc.Node, at plan.Step) bool {
 	count := 0
 	bare := e.Kind() == jsondoc.Map
 	r.note(e.Each(func(name string, _ *jsondoc.Node) bool {

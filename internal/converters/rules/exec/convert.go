@@ -174,7 +174,7 @@ func (v *conversion) convert() error {
 	entries, err := v.lost(y)
 	if err == nil && len(y.restored.Claims()) > 0 {
 		if !keep.Unedited(kept, v.x, v.source.layout.Schema) {
-			entries, err = v.agreed(y, kept, entries)
+			entries, err = v.accepted(y, kept, entries)
 		}
 		if err == nil {
 			err = keep.Seal(entries, v.obj, v.target.layout.Schema)
@@ -253,7 +253,7 @@ func (v *conversion) to(kept []*annotation.Entry, mayLose bool) (y converted, er
 	if len(kept) > 0 {
 		trace = v.scratch.kept.Trace()
 	}
-	if y.mayLose, err = v.forth(trace, mayLose); err != nil {
+	if y.mayLose, err = v.runForward(trace, mayLose); err != nil {
 		return y, err
 	}
 	if len(kept) > 0 {
@@ -289,8 +289,8 @@ func (v *conversion) reset() error {
 	return err
 }
 
-// forth runs the program to y, and reports whether the reverse conversion may fail to give x.
-func (v *conversion) forth(trace *keep.Trace, mayLose bool) (bool, error) {
+// runForward runs the program to y, and reports whether the reverse conversion may fail to give x.
+func (v *conversion) runForward(trace *keep.Trace, mayLose bool) (bool, error) {
 	mayLose, err := v.run(v.forward, v.obj, v.From, v.is, way{mayLose: mayLose, trace: trace})
 	call := &v.scratch.run.call
 	if call.CallLimit() || call.TotalLimit() {
@@ -324,10 +324,10 @@ func (v *conversion) lost(y converted) ([]*annotation.Entry, error) {
 	})
 }
 
-// agreed returns the entries of x if the kept values agree with it. Values that returned in what an
-// expression makes may contradict what x says: then the reverse conversion gives something else
+// accepted returns the entries of x if the kept values agree with it. Values that returned in what
+// an expression makes may contradict what x says: then the reverse conversion gives something else
 // with them than without. Those of such a unit go, and no others.
-func (v *conversion) agreed(y converted, kept, entries []*annotation.Entry) ([]*annotation.Entry, error) {
+func (v *conversion) accepted(y converted, kept, entries []*annotation.Entry) ([]*annotation.Entry, error) {
 	doubtful := y.restored.Claims().Disputed(entries, nil)
 	if len(doubtful) == 0 {
 		return entries, nil

@@ -20,7 +20,7 @@ type run struct {
 	call    transform.Call
 	undo    transform.Call // of the way back of single rules
 	mayLose bool           // the way back may not restore the object, so it has to be tried
-	taken   int            // the number of values that were read and taken away
+	moves   int            // the number of values that were moved
 	into    *jsondoc.Node  // the object that the last write went into, if any
 	looks   int
 	err     error

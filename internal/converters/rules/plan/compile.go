@@ -65,20 +65,20 @@ func Compile(s *binding.Spoke) (toHub, toSpoke *Program) {
 	toHub, toSpoke = c.build(s.Root, binding.OfSpoke), c.build(s.Root, binding.OfHub)
 	for d, p := range c.programs {
 		if back := c.programs[direction{d.of, d.src.Other()}]; back != nil {
-			p.foresee(back, c.local && d.of != s.Root)
+			p.analyse(back, c.local && d.of != s.Root)
 		}
 	}
 	return toHub, toSpoke
 }
 
-// foresee notes which of the objects and fields that the program may create the way back removes
+// analyse notes which of the objects and fields that the program may create the way back removes
 // again. Local says that such a field changes nothing else.
-func (p *Program) foresee(back *Program, local bool) {
+func (p *Program) analyse(back *Program, local bool) {
 	for i := range p.Late {
 		w := &p.Late[i]
 		if local && w.Route().isField() {
 			at := back.Root.step(w.Route().Steps[0])
-			w.Dropped = at != nil && at.Disposition == Gone
+			w.Dropped = at != nil && at.Disposition == Drop
 		}
 	}
 	for i := range p.Writes {
@@ -87,7 +87,7 @@ func (p *Program) foresee(back *Program, local bool) {
 		at := back.Root
 		for j := range path.Steps {
 			at = at.step(path.Steps[j])
-			path.Private[j] = at != nil && (at.Disposition == Through || at.Vanishes)
+			path.Private[j] = at != nil && (at.Disposition == Unwrap || at.DropIfEmpty)
 		}
 	}
 }

@@ -41,11 +41,11 @@ func (l *layouter) root(of *binding.Binding) *keep.Place {
 	l.units(p, of)
 	for _, r := range of.Rules {
 		for _, path := range r.Ends[l.other] {
-			l.taken(p, of, path.Segments, r.Ends[l.own])
+			l.unpaired(p, of, path.Segments, r.Ends[l.own])
 		}
 	}
 	for _, e := range of.Elements {
-		l.taken(p, of, e.Ends[l.other].Segments, e.Ends[l.own:l.own+1])
+		l.unpaired(p, of, e.Ends[l.other].Segments, e.Ends[l.own:l.own+1])
 	}
 	return p
 }
@@ -97,9 +97,9 @@ func decides(r *binding.Rule) bool {
 	return r.When != [2]*transform.Guard{} || r.Syntax.ToHub != nil || r.Syntax.ToSpoke != nil || r.Syntax.Go != nil
 }
 
-// taken notes that a place has no counterpart, as a rule has something else for the place that it
-// would be at in the other version. If that is a part of the place, the two go together.
-func (l *layouter) taken(root *keep.Place, of *binding.Binding, path []syntax.Segment, by []binding.Path) {
+// unpaired notes that a place has no counterpart, as a rule has something else for the place that
+// it would be at in the other version. If that is a part of the place, the two go together.
+func (l *layouter) unpaired(root *keep.Place, of *binding.Binding, path []syntax.Segment, by []binding.Path) {
 	if len(path) == 0 || slices.ContainsFunc(path, func(s syntax.Segment) bool { return s.Kind != syntax.Field }) {
 		return
 	}

@@ -12,14 +12,14 @@ type Node struct {
 	At          Step
 	Disposition Disposition
 	Src, Dst    binding.Place // Dst is unknown unless the place stays or is moved
-	Dropped     bool          // a value that goes is not kept
+	ByRule      bool          // a value that goes is not kept
 	Refilled    bool          // of a value that goes, the program's Refills say whether it is lost
 	Bound       bool          // the place is the key of an element, which goes when a map is made of a list
-	Vanishes    bool          // it goes if it becomes empty
+	DropIfEmpty bool          // it goes if it becomes empty
 	Check       bool          // the target's schema may not allow the value
-	Reads       []int         // the operands that get the value when it is taken
+	Reads       []int         // the operands that get the value when it is moved
 	Move        *Rule         // takes the value along after everything else
-	Kids        []*Node       // the members, in the order of their names
+	Children    []*Node       // the members, in the order of their names
 	Others      *Node         // any member that index does not have
 	index       map[string]int
 	Picks       []*Node
@@ -44,19 +44,19 @@ type Disposition int
 
 // What happens to values.
 const (
-	Stays   Disposition = iota
-	Taken               // rules read it and own it
-	Gone                // the target has no counterpart
-	Through             // an object or list that only the source has: it goes once rules have read what is in it
+	Keep   Disposition = iota
+	Move               // rules read it and own it
+	Drop               // the target has no counterpart
+	Unwrap             // an object or list that only the source has: it goes once rules have read what is in it
 )
 
 // Member returns the node of a member, or nil. Calls for the members of an object share next, which
 // starts at 0: the API server writes members in the order of their names, so the next node is
 // usually the right one (BenchmarkConvert).
 func (p *Node) Member(name []byte, next *int) *Node {
-	if i := *next; i < len(p.Kids) && p.Kids[i].At.Name == string(name) {
+	if i := *next; i < len(p.Children) && p.Children[i].At.Name == string(name) {
 		*next++
-		return p.Kids[i]
+		return p.Children[i]
 	}
 	return p.member(name, next)
 }
@@ -70,7 +70,7 @@ func (p *Node) member(name []byte, next *int) *Node {
 		return nil
 	}
 	*next = i + 1
-	return p.Kids[i]
+	return p.Children[i]
 }
 
 // untouched is the index of a member that stays as it is.
@@ -79,7 +79,7 @@ const untouched = -1
 // node compiles a place. In and out are what rules own there in the source and at its counterpart,
 // which is at path to of the target if the two are aligned. It returns nil if there is nothing to
 // do.
-func (b *builder) node(in, out *owned, src, dst binding.Place, to []Step, aligned bool) *Node {
+func (b *builder) node(in, out *claims, src, dst binding.Place, to []Step, aligned bool) *Node {
 	p := &Node{Src: src, Dst: dst}
 	if in != nil {
 		p.At = in.at
@@ -88,37 +88,37 @@ func (b *builder) node(in, out *owned, src, dst binding.Place, to []Step, aligne
 	case in != nil && in.move != nil:
 		return b.moved(p, in, to, aligned)
 	case in != nil && len(in.rules) > 0:
-		p.Disposition = Taken
+		p.Disposition = Move
 		p.read(in.reads)
 		return p
-	case in != nil && in.owner:
-		p.Disposition, p.Dropped, p.Bound, p.Refilled = Gone, in.dropped, in.bound, in.refilled
+	case in != nil && in.claimed:
+		p.Disposition, p.ByRule, p.Bound, p.Refilled = Drop, in.byRule, in.bound, in.refilled
 		return p
 	case aligned && !src.Known && !dst.Known:
 		return nil
-	case aligned && (out == nil || !out.owner) && dst.Known && src.Known && fit(src, dst, in):
+	case aligned && (out == nil || !out.claimed) && dst.Known && src.Known && fit(src, dst, in):
 		if !b.content(p, in, out, to) {
 			return nil
 		}
 		return p
 	case in.below():
-		p.Disposition, p.Dst = Through, binding.Place{}
-		b.kids(p, in, nil, nil, in.names(slices.Clone(src.Node.Properties())), false)
+		p.Disposition, p.Dst = Unwrap, binding.Place{}
+		b.membersNamed(p, in, nil, nil, in.names(slices.Clone(src.Node.Properties())), false)
 		b.picks(p, in, nil, nil, false)
 		return p
 	}
-	p.Disposition = Gone
+	p.Disposition = Drop
 	return p
 }
 
 // fit reports whether one place can become the other. If there are rules below, both must be of a
 // kind that has something below.
-func fit(src, dst binding.Place, in *owned) bool {
+func fit(src, dst binding.Place, in *claims) bool {
 	return !in.below() || src.MayBeObject() && dst.MayBeObject() || src.MayBeList() && dst.MayBeList()
 }
 
 // moved compiles the place of a plain pair, a `use`, or of a list or map whose elements have rules.
-func (b *builder) moved(p *Node, in *owned, to []Step, aligned bool) *Node {
+func (b *builder) moved(p *Node, in *claims, to []Step, aligned bool) *Node {
 	m := in.move
 	r := m.rule
 	target := b.out.walk(r.Out[0].Steps)
@@ -137,11 +137,11 @@ func (b *builder) moved(p *Node, in *owned, to []Step, aligned bool) *Node {
 		}
 		return p
 	}
-	r.straight = r.Guard == nil && !r.MayLose
+	r.passthrough = r.Guard == nil && !r.MayLose
 	b.operand(r)
 	b.p.Writes = append(b.p.Writes, Write{Rule: r})
 	if !useful {
-		p.Disposition = Taken
+		p.Disposition = Move
 		p.read(append(slices.Clone(in.reads), input{r, 0}))
 		b.p.rules = append(b.p.rules, r)
 		return p
@@ -151,7 +151,7 @@ func (b *builder) moved(p *Node, in *owned, to []Step, aligned bool) *Node {
 }
 
 // inside compiles what is in a place that moves, and reports whether there is anything to do.
-func (b *builder) inside(p *Node, in, target *owned, m *move) bool {
+func (b *builder) inside(p *Node, in, target *claims, m *move) bool {
 	to := m.rule.Out[0].Steps
 	if m.below == nil {
 		return b.content(p, in, target, to)
@@ -173,7 +173,7 @@ func (b *builder) branch(m move) {
 	}
 }
 
-// read sets inputs of rules when the value is taken.
+// read sets inputs of rules when the value is moved.
 func (p *Node) read(inputs []input) {
 	for _, in := range inputs {
 		in.rule.In[in.i].Direct = true
@@ -187,7 +187,7 @@ func (p *Program) trivial() bool {
 
 // content compiles what is in a place that has a counterpart, and reports whether there is anything
 // to do.
-func (b *builder) content(p *Node, in, out *owned, to []Step) bool {
+func (b *builder) content(p *Node, in, out *claims, to []Step) bool {
 	if !in.below() && !out.below() && p.Src.Same(p.Dst) {
 		return false
 	}
@@ -205,47 +205,47 @@ func (b *builder) content(p *Node, in, out *owned, to []Step) bool {
 }
 
 // grouped reports whether rules go through the elements of the place.
-func (o *owned) grouped() bool { return o != nil && o.move != nil && o.move.elements != nil }
+func (o *claims) grouped() bool { return o != nil && o.move != nil && o.move.elements != nil }
 
-func (b *builder) members(p *Node, in, out *owned, to []Step) bool {
+func (b *builder) members(p *Node, in, out *claims, to []Step) bool {
 	if in.grouped() {
 		return b.named(p, in, out, to) // the program of the elements is for the others
 	}
-	b.kids(p, in, out, to, out.names(in.names(slices.Concat(p.Src.Node.Properties(), p.Dst.Node.Properties()))), true)
+	b.membersNamed(p, in, out, to, out.names(in.names(slices.Concat(p.Src.Node.Properties(), p.Dst.Node.Properties()))), true)
 	if p.Src.Others().Known || p.Dst.Others().Known {
 		p.Others = b.node(nil, nil, p.Src.Others(), p.Dst.Others(), nil, true)
 	}
-	return len(p.Kids) > 0 || p.Others != nil
+	return len(p.Children) > 0 || p.Others != nil
 }
 
 // named compiles only the members of an object that rules name.
-func (b *builder) named(p *Node, in, out *owned, to []Step) bool {
+func (b *builder) named(p *Node, in, out *claims, to []Step) bool {
 	if p.Src.MayBeObject() {
-		b.kids(p, in, out, to, in.names(nil), true)
+		b.membersNamed(p, in, out, to, in.names(nil), true)
 	}
-	return len(p.Kids) > 0
+	return len(p.Children) > 0
 }
 
-// kids compiles the members of an object that have some names.
-func (b *builder) kids(p *Node, in, out *owned, to []Step, names []string, aligned bool) {
+// membersNamed compiles the members of an object that have some names.
+func (b *builder) membersNamed(p *Node, in, out *claims, to []Step, names []string, aligned bool) {
 	slices.Sort(names)
 	p.index = make(map[string]int, len(names))
 	tags := b.whole && aligned && len(to) == 1 && to[0].Name == "metadata"
 	for _, name := range slices.Compact(names) {
 		s := Step{Name: name}
-		k := b.node(in.kid(s), out.kid(s), p.Src.Member(name), p.Dst.Member(name), join(to, s), aligned)
+		k := b.node(in.child(s), out.child(s), p.Src.Member(name), p.Dst.Member(name), join(to, s), aligned)
 		if k == nil {
 			p.index[name] = untouched
 			continue
 		}
-		k.At, k.Vanishes = s, tags && (name == "labels" || name == "annotations")
-		p.index[name] = len(p.Kids)
-		p.Kids = append(p.Kids, k)
+		k.At, k.DropIfEmpty = s, tags && (name == "labels" || name == "annotations")
+		p.index[name] = len(p.Children)
+		p.Children = append(p.Children, k)
 	}
 }
 
 // list compiles a list: the elements that rules pick, and the others if no rule goes through them.
-func (b *builder) list(p *Node, in, out *owned, to []Step) bool {
+func (b *builder) list(p *Node, in, out *claims, to []Step) bool {
 	b.picks(p, in, out, to, p.Dst.Known)
 	if !in.grouped() && p.Src.Items().Known && p.Dst.Items().Known && !p.Src.Items().Same(p.Dst.Items()) {
 		if elem := b.c.build(b.implicit(p.Src.Items(), p.Dst.Items()), b.src); !elem.trivial() {
@@ -266,7 +266,7 @@ func (b *builder) implicit(src, dst binding.Place) *binding.Binding {
 }
 
 // picks compiles the elements that rules pick on either side.
-func (b *builder) picks(p *Node, in, out *owned, to []Step, aligned bool) {
+func (b *builder) picks(p *Node, in, out *claims, to []Step, aligned bool) {
 	var all []Step
 	had := map[Step]bool{}
 	add := func(s Step) {
@@ -285,7 +285,7 @@ func (b *builder) picks(p *Node, in, out *owned, to []Step, aligned bool) {
 		}
 	}
 	for _, s := range all {
-		if k := b.node(in.kid(s), out.kid(s), p.Src.Items(), p.Dst.Items(), join(to, s), aligned); k != nil {
+		if k := b.node(in.child(s), out.child(s), p.Src.Items(), p.Dst.Items(), join(to, s), aligned); k != nil {
 			k.At = s
 			p.Picks = append(p.Picks, k)
 		}

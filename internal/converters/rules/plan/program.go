@@ -14,7 +14,7 @@ import (
 // A Program is one direction of a binding: how to convert a value of the source's schema to one of
 // the target's. It is immutable once compiled.
 type Program struct {
-	Reads    []*Rule  // with inputs that are read before anything is taken away
+	Reads    []*Rule  // with inputs that are read before anything is moved
 	Computes []*Rule  // that do not just hand on their value
 	Writes   []Write  // outer places first
 	Late     []Write  // to places that are still absent: defaults, and values computed from nothing
@@ -42,12 +42,12 @@ type Rule struct {
 	Undo *transform.Way
 	// Element leads from the program's value to what expressions read as element, if Elements of
 	// the program has the rule. ElementAt is its operand.
-	Element   []Step
-	ElementAt int
-	Branch    *Node // what to do with the value if another rule has moved the original
-	Of        *binding.Rule
-	straight  bool // the input is the output
-	defaults  bool // it has a default on either side
+	Element     []Step
+	ElementAt   int
+	Branch      *Node // what to do with the value if another rule has moved the original
+	Of          *binding.Rule
+	passthrough bool // the input is the output
+	defaults    bool // it has a default on either side
 }
 
 // A Route is a path from the root of a program's value.
@@ -57,7 +57,7 @@ type Route struct {
 	Place   binding.Place
 	Private []bool   // of the objects created at each step, those that the way back removes again
 	Keys    [][]byte // the keys of the steps that pick, as JSON
-	Direct  bool     // an input that is read when it is taken away
+	Direct  bool     // an input that is read when it is moved
 	Picks   bool     // it leads to an element of a list
 	// Of an output: the API server removes a null here, but not at the source; and the other way
 	// round.
@@ -89,15 +89,15 @@ func (c *compiler) build(of *binding.Binding, src binding.Side) *Program {
 	p := &Program{building: true}
 	c.programs[key] = p
 	b := &builder{
-		c: c, p: p, src: src, dst: dst, in: &owned{}, out: &owned{},
+		c: c, p: p, src: src, dst: dst, in: &claims{}, out: &claims{},
 		whole: of.Base[binding.OfSpoke] == c.spoke.Root.Base[binding.OfSpoke],
 	}
 	if name := of.Keys[src]; name != "" {
 		key := b.in.make([]Step{{Name: name}})
-		key.owner, key.bound = true, true
+		key.claimed, key.bound = true, true
 	}
 	if name := of.Keys[dst]; name != "" {
-		b.out.make([]Step{{Name: name}}).owner = true
+		b.out.make([]Step{{Name: name}}).claimed = true
 	}
 	for _, r := range of.Rules {
 		if !r.Syntax.Broken {
@@ -124,22 +124,22 @@ type builder struct {
 	p        *Program
 	src, dst binding.Side
 	whole    bool // the value is the whole object
-	in, out  *owned
+	in, out  *claims
 	branches []move // further moves of places that are moved already
 }
 
-// owned is a tree of the places of one side that rules own.
-type owned struct {
-	kids []*owned
-	by   map[Step]*owned // the kids
-	at   Step
+// claims is a tree of the places of one side that rules own.
+type claims struct {
+	children []*claims
+	by       map[Step]*claims // the children
+	at       Step
 
-	owner          bool // a rule, or the key of an element, owns the place
-	rules          []*Rule
-	reads          []input // of the rules
-	move           *move
-	dropped, bound bool
-	refilled       bool // as of Program.Refills
+	claimed       bool // a rule, or the key of an element, owns the place
+	rules         []*Rule
+	reads         []input // of the rules
+	move          *move
+	byRule, bound bool
+	refilled      bool // as of Program.Refills
 }
 
 // An input is one of a rule.
@@ -155,25 +155,25 @@ type move struct {
 	below    *binding.Binding
 }
 
-func (o *owned) kid(s Step) *owned {
+func (o *claims) child(s Step) *claims {
 	if o == nil {
 		return nil
 	}
 	return o.by[s]
 }
 
-func (o *owned) add(k *owned) {
+func (o *claims) add(k *claims) {
 	if o.by == nil {
-		o.by = map[Step]*owned{}
+		o.by = map[Step]*claims{}
 	}
-	o.kids, o.by[k.at] = append(o.kids, k), k
+	o.children, o.by[k.at] = append(o.children, k), k
 }
 
-func (o *owned) make(path []Step) *owned {
+func (o *claims) make(path []Step) *claims {
 	for _, s := range path {
-		k := o.kid(s)
+		k := o.child(s)
 		if k == nil {
-			k = &owned{at: s}
+			k = &claims{at: s}
 			o.add(k)
 		}
 		o = k
@@ -181,23 +181,23 @@ func (o *owned) make(path []Step) *owned {
 	return o
 }
 
-func (o *owned) walk(path []Step) *owned {
+func (o *claims) walk(path []Step) *claims {
 	for _, s := range path {
-		o = o.kid(s)
+		o = o.child(s)
 	}
 	return o
 }
 
 // without returns a copy in which everything that rules own is dropped: a second move of the place
 // takes none of it along.
-func (o *owned) without() *owned {
+func (o *claims) without() *claims {
 	if o == nil {
 		return nil
 	}
-	bare := &owned{at: o.at}
-	for _, k := range o.kids {
-		if k.owner {
-			bare.add(&owned{at: k.at, owner: true, dropped: true})
+	bare := &claims{at: o.at}
+	for _, k := range o.children {
+		if k.claimed {
+			bare.add(&claims{at: k.at, claimed: true, byRule: true})
 		} else {
 			bare.add(k.without())
 		}
@@ -205,22 +205,22 @@ func (o *owned) without() *owned {
 	return bare
 }
 
-func (o *owned) below() bool { return o != nil && len(o.kids) > 0 }
+func (o *claims) below() bool { return o != nil && len(o.children) > 0 }
 
-// picks returns the kids that are elements of a list.
-func (o *owned) picks() (picks []*owned) {
+// picks returns the children that are elements of a list.
+func (o *claims) picks() (picks []*claims) {
 	if o == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(o.kids), func(k *owned) bool { return k.at.Kind == ByName })
+	return slices.DeleteFunc(slices.Clone(o.children), func(k *claims) bool { return k.at.Kind == ByName })
 }
 
-// names appends the names of the kids that are members of an object.
-func (o *owned) names(names []string) []string {
+// names appends the names of the children that are members of an object.
+func (o *claims) names(names []string) []string {
 	if o == nil {
 		return names
 	}
-	for _, k := range o.kids {
+	for _, k := range o.children {
 		if k.at.Kind == ByName {
 			names = append(names, k.at.Name)
 		}
@@ -296,7 +296,7 @@ func (b *builder) rule(of *binding.Rule) {
 		if b.whole {
 			out.Section = sectionOf(out.Steps)
 		}
-		b.out.make(out.Steps).owner = true
+		b.out.make(out.Steps).claimed = true
 		if d := of.DefaultOf(b.dst, i); d != nil {
 			if v, err := jsondoc.RawValue(d.JSON); err == nil {
 				b.p.Late = append(b.p.Late, Write{Rule: r, Out: i, Value: v, Fixed: true})
@@ -316,7 +316,7 @@ func (b *builder) rule(of *binding.Rule) {
 	case len(r.Out) == 0: // one-sided, of the source
 		for i := range r.In {
 			o := b.in.make(r.In[i].Steps)
-			o.owner, o.dropped, o.refilled = true, of.How == binding.Drops, refill != nil
+			o.claimed, o.byRule, o.refilled = true, of.How == binding.Drops, refill != nil
 		}
 		if refill != nil {
 			b.p.Refills = append(b.p.Refills, *refill)
@@ -326,7 +326,7 @@ func (b *builder) rule(of *binding.Rule) {
 		r.MayLose = guarded
 		o := b.in.make(r.In[0].Steps)
 		if o.move == nil && len(o.rules) == 0 {
-			o.owner, o.move = true, &move{rule: r, below: of.Below}
+			o.claimed, o.move = true, &move{rule: r, below: of.Below}
 			return
 		}
 		b.compute(r)
@@ -347,7 +347,7 @@ func (b *builder) compute(r *Rule) {
 	r.Check = true
 	for i := range r.In {
 		o := b.in.make(r.In[i].Steps)
-		o.owner = true
+		o.claimed = true
 		o.rules, o.reads = append(o.rules, r), append(o.reads, input{r, i})
 	}
 	b.operand(r)
@@ -359,7 +359,7 @@ func (b *builder) compute(r *Rule) {
 
 func (b *builder) operand(r *Rule) {
 	r.InAt, r.OutAt = b.p.Operands, b.p.Operands+len(r.In)
-	if r.straight {
+	if r.passthrough {
 		r.OutAt = r.InAt
 	}
 	b.p.Operands = r.OutAt + len(r.Out)
@@ -373,10 +373,10 @@ func (b *builder) elements(e *binding.Elements) {
 		o.move.elements = e // a plain pair of the two lists adds nothing
 		return
 	}
-	if o.owner {
+	if o.claimed {
 		return
 	}
-	o.owner, target.owner = true, true
+	o.claimed, target.claimed = true, true
 	o.move = &move{rule: r, elements: e}
 }
 
@@ -392,7 +392,7 @@ func (b *builder) finish() {
 		if slices.ContainsFunc(r.In, func(in Route) bool { return !in.Direct }) {
 			b.p.Reads = append(b.p.Reads, r)
 		}
-		if len(r.In) > 0 && !r.straight {
+		if len(r.In) > 0 && !r.passthrough {
 			b.p.Computes = append(b.p.Computes, r)
 		}
 	}
