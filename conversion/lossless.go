@@ -89,7 +89,7 @@ func newKeeper(c Converter, k *converters.Kind) *keeper {
 	layouts := make(map[direction]*layout, 2*len(k.Versions))
 	for _, v := range k.Versions {
 		for _, d := range []direction{{v, k.Hub}, {k.Hub, v}} {
-			l := &keep.Layout{Schema: k.Schemas[d.from], Other: k.Schemas[d.to], Root: &keep.Place{}, Opaque: true}
+			l := &keep.Layout{Schema: k.Schemas[d.from], Other: k.Schemas[d.to], Root: &keep.Place{}, Opaque: true, Repeats: len(k.Versions) > 2}
 			alike := map[*crdschema.Node]bool{}
 			pruneAlike(l.Schema, l.Other, alike)
 			var json *jsonType

@@ -28,7 +28,7 @@ type cursor struct {
 	thereAt int
 	// given says that this is a value of a map or an element, which no schema fills in.
 	given, otherGiven bool
-	opaque            bool
+	layout            *Layout
 	// computed says that the place is in what an expression makes.
 	computed bool
 	// conditional says that a condition decides whether the value, or what it is in, is there.
@@ -62,7 +62,7 @@ type scope struct {
 // root returns the cursor of an object, whose counterpart may be nil.
 func (l *Layout) root(own, there *jsondoc.Object, trace *Trace) cursor {
 	c := cursor{
-		place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, tracked: !l.Opaque, opaque: l.Opaque, computed: l.Opaque,
+		place: l.Root, schema: l.Schema, other: l.Other, known: true, anything: l.Schema == nil, tracked: !l.Opaque, layout: l, computed: l.Opaque,
 	}
 	if own != nil {
 		c.scope.own = own.Node
@@ -90,7 +90,7 @@ func (c cursor) member(name string, depth int, shown, own *jsondoc.Node) cursor 
 	case c.goesThrough() && place == c.place.Each:
 		next.otherGiven, next.tracked, next.other = true, c.tracked, c.place.Other
 		next.there, next.scope.trace = c.entry(name)
-	case c.opaque:
+	case c.layout.Opaque:
 		next.there, _ = c.there.Member(name)
 	case !place.moved() && c.tracked:
 		next.other, next.tracked, _ = below(c.other, name, c.other == nil)
@@ -108,7 +108,7 @@ func (c cursor) goesThrough() bool { return c.place != nil && c.place.Of != nil 
 // aroundParts returns the depth of the nearest place around the parts of the place that the other
 // version shows something of.
 func (c cursor) aroundParts(depth int, shown *jsondoc.Node) int {
-	if c.there != nil || shown != nil && !c.opaque && (c.computed || c.place != nil && (c.place.Computed || c.place.Decided && !c.tracked)) {
+	if c.there != nil || shown != nil && !c.layout.Opaque && (c.computed || c.place != nil && (c.place.Computed || c.place.Decided && !c.tracked)) {
 		return depth - 1
 	}
 	return c.around
@@ -146,7 +146,7 @@ func (c cursor) element(depth int, shown *jsondoc.Node, e at) cursor {
 	switch {
 	case isEach:
 		next.tracked, next.other = c.tracked, c.place.Other
-	case c.opaque:
+	case c.layout.Opaque:
 	case !place.moved() && c.tracked:
 		next.other = c.other.Items()
 		next.tracked = c.other == nil || next.other != nil
@@ -180,7 +180,7 @@ func (c cursor) anyElement() cursor { return c.element(0, nil, at{index: -1}) }
 func (c cursor) into(p *Place, depth int) cursor {
 	next := cursor{
 		thereBy: c.thereBy, thereAt: c.thereAt,
-		place: p, level: c.level + 1, around: c.around, scope: c.scope, opaque: c.opaque, computed: c.computed || c.place != nil && c.place.Computed,
+		place: p, level: c.level + 1, around: c.around, scope: c.scope, layout: c.layout, computed: c.computed || c.place != nil && c.place.Computed,
 		conditional: c.conditional || p != nil && p.Conditional, inStatus: c.inStatus,
 		unit: c.unit, unitPlace: c.unitPlace, unitAt: c.unitAt, unitScope: c.unitScope, outer: c.outer, outerScope: c.outerScope,
 	}
@@ -243,7 +243,9 @@ func (c cursor) unknown() bool { return !c.known && !c.tracked && !c.hasUnit() }
 
 // unbound reports whether no rule binds the place, or a part of it, to the other version, even if a
 // rule did when its value was kept.
-func (c cursor) unbound() bool { return !c.opaque && !c.tracked && c.unit == nil && !c.place.isBound() }
+func (c cursor) unbound() bool {
+	return !c.layout.Opaque && !c.tracked && c.unit == nil && !c.place.isBound()
+}
 
 // hasUnit reports whether the place itself belongs to a unit.
 func (c cursor) hasUnit() bool { return c.place != nil && c.place.Unit != nil }

@@ -196,7 +196,7 @@ func (d *differ) absent(g *jsondoc.Node, c cursor) {
 	if d.newlyMapped(g, c) || !c.given && fills(c.schema, g) {
 		return
 	}
-	if d.keep(annotation.Entry{Kind: annotation.KindAbsent}, g, c); !c.opaque && !d.coarse {
+	if d.keep(annotation.Entry{Kind: annotation.KindAbsent}, g, c); !c.layout.Opaque && !d.coarse {
 		d.absentParts(g, c)
 	}
 }
@@ -295,7 +295,7 @@ func (c cursor) claim(there bool) annotation.Claim {
 		unit, in = c.outer, c.outerScope
 	}
 	switch {
-	case unit == nil && c.opaque:
+	case unit == nil && c.layout.Opaque:
 		return annotation.Claim{Unit: "opaque"}
 	case unit == nil:
 		return annotation.Claim{}

@@ -13,7 +13,7 @@ import (
 // older than the API server's. Neither do fields that the schema lacks. A null that the API server
 // would remove does not fit by itself, but may be in an object that fits.
 func (c cursor) fits(text []byte) bool {
-	types := crdschema.Fit{Lenient: true, Demands: demandsDistinct, Meets: isDistinct}
+	types := crdschema.Fit{Lenient: true, Demands: func(n *crdschema.Node) bool { return demandsDistinct(n) && !c.layout.Repeats }, Meets: isDistinct}
 	return isSound(text, jsondoc.MaxDepth-c.level) && (c.anything || types.Value(c.schema, text))
 }
 
@@ -27,7 +27,7 @@ func (c cursor) couldShow(text []byte) bool {
 		Demands: func(n *crdschema.Node) bool { return len(n.Enum()) > 0 },
 		Meets:   func(n *crdschema.Node, text []byte) bool { return slices.Contains(n.Enum(), string(text)) },
 	}
-	return c.tracked && !c.opaque && c.there == nil && c.other != nil && types.Value(c.other, text)
+	return c.tracked && !c.layout.Opaque && c.there == nil && c.other != nil && types.Value(c.other, text)
 }
 
 // isSound reports whether all numbers are in range and the value has no more levels.

@@ -20,6 +20,9 @@ type Layout struct {
 	// Opaque says that the conversions are unknown functions: any place may be computed from any
 	// other, and schemas may be incomplete.
 	Opaque bool
+	// Repeats says that elements of lists with keys may repeat: the lists of a third version may
+	// have no keys.
+	Repeats bool
 }
 
 // A Place says what conversions do at a place of a version. A place where that does not matter

@@ -179,7 +179,7 @@ func keptElement(index int, g *jsondoc.Node, c cursor, kept []*annotation.Entry)
 // visible returns what the other version shows of an element, or else what the conversion back
 // gives.
 func (c cursor) visible(g *jsondoc.Node) (*jsondoc.Node, *crdschema.Node) {
-	if c.there != nil && !c.opaque {
+	if c.there != nil && !c.layout.Opaque {
 		return c.there, c.other
 	}
 	return g, c.schema

@@ -151,3 +151,16 @@ func abaRows() rows {
 		},
 	}
 }
+
+// A list without keys may come from an older version, and pass the hub, whose list has keys.
+func TestRepeatedElementsPassAHubWithKeys(t *testing.T) {
+	t.Parallel()
+	const repeated = `{spec: {l: [{v: a}, {v: a}]}}`
+	rows{"which a third version lacks": {
+		world: world{
+			schemas: map[string]string{"v1alpha1": "{spec: {l: [{name: string, v: string}]}}", "v1beta1": "{spec: {note: string}}", "v1": "{spec: {l: [{name: string, v: string}, name]}}"},
+			rules:   map[string]string{"v1alpha1": "", "v1beta1": ""},
+		},
+		steps: []step{create("v1alpha1", repeated), rewritten("v1beta1"), shows("v1alpha1", repeated), edit("v1beta1", `{spec: {note: x}}`), shows("v1alpha1", repeated)},
+	}}.hold(t)
+}

@@ -120,6 +120,7 @@ func OfPatches(kinds []converters.Kind) []converters.Kind {
 func compile(ctx context.Context, k *binding.Kind, opts exec.Options) converters.Kind {
 	spokes := make(map[string]*exec.Spoke, len(k.Spokes))
 	opts.Rules = k.Conversion.Digest()
+	repeats := len(k.Spokes) > 1
 	for _, s := range k.Spokes {
 		if ctx.Err() != nil {
 			break
@@ -129,7 +130,7 @@ func compile(ctx context.Context, k *binding.Kind, opts exec.Options) converters
 		}
 		toHub, toSpoke := plan.Compile(s)
 		spokes[s.Names[binding.OfSpoke]] = &exec.Spoke{
-			ToHub: toHub, ToSpoke: toSpoke, Layout: plan.Layout(s, binding.OfSpoke), Hub: plan.Layout(s, binding.OfHub),
+			ToHub: toHub, ToSpoke: toSpoke, Layout: plan.Layout(s, binding.OfSpoke, repeats), Hub: plan.Layout(s, binding.OfHub, repeats),
 		}
 	}
 	schemas := make(map[string]*crdschema.Node, len(k.CRD.Versions))

@@ -155,6 +155,7 @@ func Table() []Row {
 		},
 		{
 			Law: WellFormed, Says: "whatever annotations an object carries, the result has the types and the structure of its schema",
+			More:   ". Where a third version has no keys, elements may repeat",
 			Remedy: "check kept values against the schema before they are restored, as conversion.Lossless does",
 			stage:  stored, needs: result | forgery, holds: (*subject).forgeries,
 		},

@@ -56,7 +56,7 @@ func malformation(t *subject, version string, object []byte) string {
 		return "the API server refuses " + path
 	}
 	for _, problem := range t.problems(version, read) {
-		if isMistyped(problem) || problem.Type == field.ErrorTypeDuplicate {
+		if isMistyped(problem) || problem.Type == field.ErrorTypeDuplicate && len(t.Versions) == 2 {
 			return problem.Error()
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// Layout returns the layout of one side of a version, which package keep needs.
-func Layout(s *binding.Spoke, own binding.Side) *keep.Layout {
+// Layout returns the layout of one side of a version, which package keep needs, with its Repeats.
+func Layout(s *binding.Spoke, own binding.Side, repeats bool) *keep.Layout {
 	l := layouter{own: own, other: own.Other(), made: map[*binding.Binding]*keep.Place{}}
-	return &keep.Layout{Schema: s.Root.Base[own].Node, Other: s.Root.Base[l.other].Node, Root: l.root(s.Root)}
+	return &keep.Layout{Schema: s.Root.Base[own].Node, Other: s.Root.Base[l.other].Node, Root: l.root(s.Root), Repeats: repeats}
 }
 
 // A layouter makes the places of one version.
