@@ -48,6 +48,8 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 - {hub: .spec.s.v, toHub: 'object.spec.l[0].?v'}`)
 	first := two("{spec: {l: [{id: string, v: string}]}}", "{spec: {l: [{id: string}], w: string}}",
 		"- {spoke: '.spec.l[0].v', hub: .spec.w}\n- {spoke: '.spec.l[].v', toSpoke: 'object.spec.?w'}")
+	nested := two("{spec: {p: {q: {v: string}}}}", "{spec: {l: [{m: [{v: string}]}]}}",
+		"- {spoke: .spec.p, hub: '.spec.l[0]'}\n- {spoke: .spec.p.q, hub: '.spec.l[0].m[0]'}\n- {hub: '.spec.l[0].m[]'}")
 	keyed := two("{spec: {p: {name: string}}}", "{spec: {l: [{name: string}, name]}}", "- {spoke: .spec.p, hub: '.spec.l[0]'}")
 	whole := two("{spec: {d: {policy: string, after: string, n: string}}}", "{spec: {d: {policy: string, after: string, n: string}}}", `
 - spoke: {policy: .spec.d.policy, after: .spec.d.after}
@@ -56,6 +58,10 @@ func TestKeptValuesAsDocumented(t *testing.T) {
   toSpoke: 'self.?policy.orValue("Any") == "Any" ? {"policy": "Lazy"} : {"policy": "Empty", "after": self.?after.orValue("0s")}'`).
 		patched("v1beta1", `properties: {spec: {properties: {d: {default: {policy: Lazy, n: "1"}}}}}`)
 	rows{
+		"the first element in a first element is edited, and stays the first": {world: nested, steps: []step{
+			create("v1", `{spec: {l: [{m: [{}, {}]}]}}`), edit("v1beta1", `{spec: {p: {q: {v: x}}}}`),
+			shows("v1", `{spec: {l: [{m: [{v: x}, {}]}]}}`), shows("v1beta1", `{spec: {p: {q: {v: x}}}}`),
+		}},
 		"the first element of a list with keys goes, and no other one becomes the first": {world: keyed, steps: []step{
 			create("v1", `{spec: {l: [{name: a}, {name: b}]}}`), edit("v1beta1", `{spec: {p: null}}`),
 			shows("v1", `{spec: {}}`), shows("v1beta1", `{spec: {}}`),

@@ -59,12 +59,10 @@ func (l *layouter) rule(root *keep.Place, of *binding.Binding, r *binding.Rule) 
 		p.Dropped = p.Dropped || r.How == binding.Drops
 		p.Conditional = p.Conditional || isConditional(r)
 		p.Computed = p.Computed || r.Transform[l.other] != nil
-		if first := indexOfFirst(path.Segments); first >= 0 {
-			placeOf(root, path.Segments[:first], of.Base[l.own]).First = true
-		}
-		for i := 1; i < len(path.Segments); i++ {
+		for i, segment := range path.Segments {
 			above := placeOf(root, path.Segments[:i], of.Base[l.own])
-			above.Decided = above.Decided || decides(r)
+			above.First = above.First || segment.Kind == syntax.First
+			above.Decided = above.Decided || i > 0 && decides(r)
 		}
 		if d := r.DefaultOf(l.own, i); d != nil {
 			p.Default = d.JSON
