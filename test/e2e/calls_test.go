@@ -49,6 +49,15 @@ func TestCalls(t *testing.T) { //nolint:tparallel // what is counted comes one a
 			return c.At("v1").Delete(ctx, "o-00", metav1.DeleteOptions{})
 		})
 	})
+	if err := c.create(t.Context(), t, "v1", "o-00"); err != nil {
+		t.Fatal(err)
+	}
+	c.costs(t, "namespace deleted (deletecollection)", func(ctx context.Context) error {
+		return c.At("v1beta1").DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	})
+	if err := c.create(t.Context(), t, "v1", "o-01"); err != nil {
+		t.Fatal(err)
+	}
 	e.UpdateCRD(t, c.Name, func(crd *apiextensionsv1.CustomResourceDefinition) { scenario.SetStorage(t, crd, "v1beta1") })
 	c.costs(t, "object in a StorageVersionMigration", func(ctx context.Context) error {
 		_, err := c.At("v1beta1").Patch(ctx, "o-01", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{})
