@@ -109,10 +109,7 @@ func (e *Elements) know(rule *syntax.Rule, by [2]syntax.Segment) {
 // paired gives a one-sided rule for elements a path on the other side: the counterpart of its list,
 // by another rule or by its name, if it has one.
 func (b *binder) paired(r *Binding, p pending) pending {
-	s := OfSpoke
-	if len(p.paths[OfSpoke]) == 0 {
-		s = OfHub
-	}
+	s := p.side()
 	o := s.Other()
 	at := iterating(p.paths[s])
 	list, by := p.paths[s][0].Segments[:at], p.paths[s][0].Segments[at]

@@ -108,10 +108,7 @@ func others(at Place, next []syntax.Segment) []syntax.Segment {
 
 // rest returns the rules for the places below that of a one-sided rule that no inner path leads to.
 func rest(r *Binding, p pending, inner [][]syntax.Segment) []pending {
-	s := OfSpoke
-	if len(p.paths[OfSpoke]) == 0 {
-		s = OfHub
-	}
+	s := p.side()
 	var all []pending
 	var open func(path []syntax.Segment, at Place)
 	keep := func(path []syntax.Segment, at Place) {

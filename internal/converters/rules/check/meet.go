@@ -81,7 +81,10 @@ func (p *pair) inCommon(b *binding.Binding, r *binding.Rule) {
 		return
 	}
 	named := len(b.Next(binding.OfSpoke, spoke.Segments)) > 0 && len(b.Next(binding.OfHub, hub.Segments)) > 0
-	below := func(s, h binding.Path) bool { return leadsOn(s, spoke) && leadsOn(h, hub) }
+	on := func(p, from binding.Path) bool {
+		return binding.Same(p.Segments, from.Segments) || binding.Within(p.Segments, from.Segments)
+	}
+	below := func(s, h binding.Path) bool { return on(s, spoke) && on(h, hub) }
 	switch {
 	case !objects && (!elements || transform.Related(v, h)),
 		named && slices.ContainsFunc(b.Rules, func(o *binding.Rule) bool {
@@ -96,12 +99,6 @@ func (p *pair) inCommon(b *binding.Binding, r *binding.Rule) {
 	p.say(r.Syntax.Pos, "nothing-in-common", "pair places that hold the same, or pair the fields inside them as well",
 		"%s: %s and %s have nothing in common, in name or type: what one version writes there, the other one never sees",
 		r.Syntax, b.Text(binding.OfSpoke, spoke.Segments), b.Text(binding.OfHub, hub.Segments))
-}
-
-// leadsOn reports whether a path leads to another one's place or further.
-func leadsOn(p, from binding.Path) bool {
-	n := len(from.Segments)
-	return len(p.Segments) >= n && slices.EqualFunc(p.Segments[:n], from.Segments, syntax.Segment.Equal)
 }
 
 // fewerKeys warns of two lists of which one tells elements apart by fewer fields.
