@@ -86,10 +86,9 @@ func (r *region) both(at pair) {
 	c := candidate{pair: at, clear: true, likeness: 1}
 	ok := c.convert()
 	alike, depth := v.Kind() == h.Kind(), len(at[ofVersion].names)
-	outermost := depth == 0 || depth == 1 && r.root[ofVersion].path == "" // such as spec
 	switch {
-	case v.Kind() == crdschema.Any || h.Kind() == crdschema.Any || depth > 0 && v.Same(h): // values that are copied
-	case alike && v.Kind() == crdschema.Object && (outermost || v.SharesName(h)):
+	case v.Kind() == crdschema.Any || h.Kind() == crdschema.Any || v.Same(h): // values that are copied
+	case alike && v.Kind() == crdschema.Object:
 		r.object(at)
 	case alike && (v.Kind() == crdschema.Array || v.Kind() == crdschema.Map):
 		r.compare(at.elements(), r.sure)
