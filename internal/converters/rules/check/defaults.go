@@ -115,20 +115,17 @@ type place struct{ from, to string }
 
 func (p place) step(by string) place { return place{p.from + by, p.to + by} }
 
-// deepestDefault bounds the comparison of recursive schemas.
-const deepestDefault = 32
-
-// compare compares two places and all below them.
-func (d *defaulted) compare(at place, src, dst *crdschema.Node, depth int) {
-	if src == nil || dst == nil || src == dst || depth > deepestDefault {
+// each visits two places and all below them that both have.
+func (p place) each(src, dst *crdschema.Node, visit func(at place, src, dst *crdschema.Node)) {
+	if src == nil || dst == nil {
 		return
 	}
-	d.look(at, src, dst)
-	for _, name := range dst.Properties() {
-		d.compare(at.step(syntax.Segment{Kind: syntax.Field, Name: name}.String()), src.Property(name), dst.Property(name), depth+1)
+	visit(p, src, dst)
+	p.step("[]").each(src.Items(), dst.Items(), visit)
+	p.step("{}").each(src.Values(), dst.Values(), visit)
+	for _, name := range src.Properties() {
+		p.step(syntax.Segment{Kind: syntax.Field, Name: name}.String()).each(src.Property(name), dst.Property(name), visit)
 	}
-	d.compare(at.step("[]"), src.Items(), dst.Items(), depth+1)
-	d.compare(at.step("{}"), src.Values(), dst.Values(), depth+1)
 }
 
 // look compares two places themselves.

@@ -122,21 +122,6 @@ func (p *pair) fewerKeys(e *binding.Elements) {
 	p.subset(e.Rule.Pos, keys, e.Binding.Prefix)
 }
 
-// fewerKeysBelow warns of lists of one path in two places that are copied.
-func (w *walker) fewerKeysBelow(at place, src, dst *crdschema.Node) {
-	switch {
-	case w.src == binding.OfHub || src == nil || dst == nil:
-	case src.Kind() == crdschema.Array:
-		w.subset(w.Version.Pos, [2][]string{src.ListMapKeys(), dst.ListMapKeys()}, [2]string{at.from, at.to})
-		w.fewerKeysBelow(at.step("[]"), src.Items(), dst.Items())
-	case src.Kind() == crdschema.Map:
-		w.fewerKeysBelow(at.step("{}"), src.Values(), dst.Values())
-	}
-	for _, name := range src.Properties() {
-		w.fewerKeysBelow(at.step(syntax.Segment{Kind: syntax.Field, Name: name}.String()), src.Property(name), dst.Property(name))
-	}
-}
-
 // subset warns if the keys of one side, with the names of the hub, are some of the other one's.
 func (p *pair) subset(pos syntax.Position, keys [2][]string, lists [2]string) {
 	for _, s := range sides() {
