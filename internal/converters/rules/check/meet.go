@@ -69,12 +69,7 @@ func (p *pair) inCommon(b *binding.Binding, r *binding.Rule) {
 	spoke, hub := r.Ends[binding.OfSpoke][0], r.Ends[binding.OfHub][0]
 	v, h, elements := spoke.Place.Node, hub.Place.Node, false
 	for v.Kind() == h.Kind() && (v.Kind() == crdschema.Array || v.Kind() == crdschema.Map) {
-		elements = true
-		if v.Kind() == crdschema.Array {
-			v, h = v.Items(), h.Items()
-		} else {
-			v, h = v.Values(), h.Values()
-		}
+		elements, v, h = true, cmp.Or(v.Items(), v.Values()), cmp.Or(h.Items(), h.Values())
 	}
 	objects := len(v.Properties()) > 0 && len(h.Properties()) > 0 && !v.SharesName(h) && !v.PreservesUnknown() && !h.PreservesUnknown()
 	if v == nil || h == nil {

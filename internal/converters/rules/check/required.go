@@ -98,9 +98,6 @@ func isDemanded(n *crdschema.Node, name string) bool {
 // demanding returns the demanded members of an object, and members with demanded members in them.
 // The others need no visit.
 func (q *requirer) demanding(n *crdschema.Node) []string {
-	if n == nil {
-		return nil
-	}
 	if names, known := q.demands[n]; known {
 		return names
 	}
@@ -121,8 +118,8 @@ func (q *requirer) demandsOf(n *crdschema.Node) bool {
 
 // again reports whether the objects at a place were visited before in the same way, with as much of
 // the source there.
-func (q *requirer) again(way string, m need) bool {
-	key := fmt.Sprintf("%s %p %s %s %t %q", way, m.binding, syntax.Path{Segments: m.path}, syntax.Path{Segments: m.srcPath}, m.src.Known, m.ground)
+func (q *requirer) again(instead bool, m need) bool {
+	key := fmt.Sprintf("%t %p %s %s %t %q", instead, m.binding, syntax.Path{Segments: m.path}, syntax.Path{Segments: m.srcPath}, m.src.Known, m.ground)
 	again := q.done[key]
 	q.done[key] = true
 	return again
@@ -173,23 +170,33 @@ func (q *requirer) member(n need, by syntax.Segment, required bool) {
 		q.below(m, rules)
 	case m.src.Known:
 		q.copied(m, m.srcPath)
-		q.madeInstead(m)
+		q.made(m, true)
 	default:
-		q.made(m)
+		q.made(m, false)
 	}
 }
 
-// madeInstead goes on to an object that both versions have, and that a rule makes if the source has
-// none.
-func (q *requirer) madeInstead(m need) {
-	if !q.demandsOf(m.dst.Node) || q.again("instead", m) {
+// made goes on to an object that rules make by writing below it, once for each rule: one that only
+// the target has, or that both versions have, if the source may have none.
+func (q *requirer) made(m need, instead bool) {
+	if !q.demandsOf(m.dst.Node) || q.again(instead, m) {
 		return
 	}
 	for _, t := range q.triggers(m) {
 		next := m
 		next.trigger, next.given = t.rule, t.given
-		if !next.certain(q.src, m.srcPath) {
+		if instead && next.certain(q.src, m.srcPath) {
+			continue
+		}
+		if instead {
 			next.src, next.instead = binding.Place{}, true
+		}
+		q.object(next)
+	}
+	for _, e := range m.binding.ElementsBelow(q.dst, m.path) {
+		if e.Has[q.src] && !instead {
+			next := m
+			next.trigger, next.given = nil, optional(m.binding, q.src, e.Ends[q.src].Segments, m.ground)
 			q.object(next)
 		}
 	}
@@ -206,7 +213,7 @@ func (q *requirer) below(m need, rules []*binding.Rule) {
 			next := m
 			next.src, next.srcPath = r.Ends[q.src][0].Place, r.Ends[q.src][0].Segments
 			q.copied(next, next.srcPath)
-			q.madeInstead(next)
+			q.made(next, true)
 		}
 	}
 }
@@ -216,25 +223,6 @@ func (q *requirer) copied(m need, from []syntax.Segment) {
 	m.given = optional(m.binding, q.src, from, m.given)
 	m.ground, m.trigger = m.given, nil
 	q.object(m)
-}
-
-// made goes on to an object that is there only because rules write below it, once for each rule.
-func (q *requirer) made(m need) {
-	if !q.demandsOf(m.dst.Node) || q.again("made", m) {
-		return
-	}
-	for _, t := range q.triggers(m) {
-		next := m
-		next.trigger, next.given = t.rule, t.given
-		q.object(next)
-	}
-	for _, e := range m.binding.ElementsBelow(q.dst, m.path) {
-		if e.Has[q.src] {
-			next := m
-			next.trigger, next.given = nil, optional(m.binding, q.src, e.Ends[q.src].Segments, m.ground)
-			q.object(next)
-		}
-	}
 }
 
 // A trigger is a rule that makes an object by writing below it, and the places of the source that
