@@ -93,11 +93,11 @@ func (r *region) both(at pair) {
 	case alike && (v.Kind() == crdschema.Array || v.Kind() == crdschema.Map):
 		r.compare(at.elements(), r.sure)
 	case alike && v.Scalar() && v.Agrees(h) && c.keys == "":
-	case ok && (!c.doubt || depth == 0):
-		r.accept(c)
-	case depth > 0:
+	case depth > 0: // each may be another place
 		r.open[ofVersion] = append(r.open[ofVersion], at[ofVersion].below()...)
 		r.open[ofHub] = append(r.open[ofHub], at[ofHub].below()...)
+	case ok:
+		r.accept(c)
 	}
 }
 
@@ -151,7 +151,7 @@ func (r *region) accept(c candidate) {
 			r.guesses = append(r.guesses, rest)
 		}
 	}
-	if c.keys == "" && (!at[ofVersion].node.Scalar() || !at[ofHub].node.Scalar()) {
+	if c.keys == "" && !at[ofVersion].node.Scalar() {
 		r.compare(at, g.sure)
 	}
 }
