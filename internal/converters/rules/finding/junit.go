@@ -1,9 +1,8 @@
 package finding
 
 import (
+	"bytes"
 	"encoding/xml"
-	"fmt"
-	"io"
 	"slices"
 )
 
@@ -33,7 +32,7 @@ type (
 	}
 )
 
-func renderJUnit(w io.Writer, findings []Finding, sources map[string][]byte) error {
+func renderJUnit(w *bytes.Buffer, findings []Finding, sources map[string][]byte) error {
 	suite := junitSuite{Name: "webhookd check"}
 	for _, name := range fileNames(findings, sources) {
 		if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Pos.File == name }) {
@@ -50,15 +49,11 @@ func renderJUnit(w io.Writer, findings []Finding, sources map[string][]byte) err
 		}
 	}
 	suite.Tests = len(suite.Cases)
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
+	w.WriteString(xml.Header)
 	enc := xml.NewEncoder(w)
 	enc.Indent("", "  ")
-	if err := enc.Encode(junitSuites{Suite: suite}); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w)
+	err := enc.Encode(junitSuites{Suite: suite})
+	w.WriteByte('\n')
 	return err
 }
 

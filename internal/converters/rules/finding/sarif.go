@@ -1,16 +1,16 @@
 package finding
 
 import (
-	"io"
+	"bytes"
 	"net/url"
 	"strings"
 )
 
 // renderSARIF writes the part of SARIF 2.1.0 (OASIS, docs.oasis-open.org/sarif) that code scanning
 // reads.
-func renderSARIF(w io.Writer, findings []Finding, _ map[string][]byte) error {
+func renderSARIF(w *bytes.Buffer, findings []Finding, _ map[string][]byte) error {
 	type object = map[string]any
-	rules, results, index := []object{}, []object{}, map[string]int{}
+	rules, results, index := []object{}, make([]object, 0, len(findings)), map[string]int{}
 	for _, f := range findings {
 		if _, known := index[f.Code]; !known {
 			index[f.Code] = len(rules)

@@ -1,8 +1,8 @@
 package finding
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,7 +13,7 @@ import (
 // 1 MiB.
 const maxShown = 160
 
-func renderText(w io.Writer, findings []Finding, sources map[string][]byte) error {
+func renderText(w *bytes.Buffer, findings []Finding, sources map[string][]byte) error {
 	return writeText(w, findings, sources, plain)
 }
 
@@ -28,7 +28,7 @@ const (
 	bold   = "1"
 )
 
-func renderColor(w io.Writer, findings []Finding, sources map[string][]byte) error {
+func renderColor(w *bytes.Buffer, findings []Finding, sources map[string][]byte) error {
 	return writeText(w, findings, sources, func(color, text string) string { return "\x1b[" + color + "m" + text + "\x1b[0m" })
 }
 
@@ -73,7 +73,7 @@ func grouped(findings []Finding) (groups []Finding, places [][]string) {
 	return groups, places
 }
 
-func writeText(w io.Writer, findings []Finding, sources map[string][]byte, paint func(color, text string) string) error {
+func writeText(w *bytes.Buffer, findings []Finding, sources map[string][]byte, paint func(color, text string) string) error {
 	lines := map[string][]string{}
 	var last Position
 	var runes []rune // of the line of last: a long line may have many findings
@@ -86,21 +86,18 @@ func writeText(w io.Writer, findings []Finding, sources map[string][]byte, paint
 		if f.Code != "" {
 			code = " (" + f.Code + ")"
 		}
-		text := f.headline(code, paint) + "\n"
+		w.WriteString(f.headline(code, paint) + "\n")
 		if n := f.Pos.Line; n > 0 && n <= len(lines[f.Pos.File]) && len(sources[f.Pos.File]) > 0 {
 			if last.File != f.Pos.File || last.Line != n {
 				last, runes = f.Pos, []rune(lines[f.Pos.File][n-1])
 			}
-			text += excerpt(runes, n, f.Pos.Column, paint)
+			w.WriteString(excerpt(runes, n, f.Pos.Column, paint))
 		}
 		if len(places[i]) > 1 {
-			text += "    " + strings.Join(places[i], "\n    ") + "\n"
+			w.WriteString("    " + strings.Join(places[i], "\n    ") + "\n")
 		}
 		if f.Hint != "" {
-			text += "  " + paint(cyan, "hint:") + " " + Printable(f.Hint) + "\n"
-		}
-		if _, err := io.WriteString(w, text); err != nil {
-			return err
+			w.WriteString("  " + paint(cyan, "hint:") + " " + Printable(f.Hint) + "\n")
 		}
 	}
 	return nil
