@@ -97,8 +97,7 @@ func (c *checker) kind(k *binding.Kind) {
 			p.meetings(b)
 			for _, r := range b.Rules {
 				if p.ended() == nil && !r.Syntax.Broken {
-					p.defaults(b, r)
-					p.constants(r)
+					p.constants(b, r)
 				}
 			}
 		}
@@ -238,7 +237,7 @@ func (p *pair) coverage() {
 		w := p.walk(src, nil)
 		w.sayDefaults()
 		w.sayShapes()
-		q := newRequirer(p.from(src))
+		q := &requirer{direction: p.from(src), demands: map[*crdschema.Node][]string{}, done: map[string]bool{}}
 		q.mismatch = w.mismatch
 		q.bound(p.Root)
 		q.report()

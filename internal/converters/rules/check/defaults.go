@@ -15,27 +15,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// defaults reports defaults of a rule that do not fit their places.
-func (p *pair) defaults(b *binding.Binding, r *binding.Rule) {
-	for _, s := range sides() {
-		for i, e := range r.Ends[s] {
-			literal := r.DefaultOf(s, i)
-			if literal == nil {
-				continue
-			}
-			place := b.Text(s, e.Segments)
-			if strings.HasPrefix(place, ".metadata") {
-				p.say(literal.Pos, "default-in-metadata", "make the absent value one of the other side, with toHub and toSpoke",
-					"%s: labels and annotations have no default: %s", r.Syntax, place)
-				continue
-			}
-			if transform.Admits(e.Place.Node, literal.JSON) {
-				continue
-			}
-			m := misfit{key: defaultKey(s), version: p.Names[s], at: literal.Pos}
-			m.find(e.Place.Node, literal)
-			p.say(m.at, "default-does-not-fit", m.hint, "%s: %s: %s", r.Syntax, m.problem, place+m.path)
-		}
+// checkDefault reports a default that does not fit its place.
+func (p *pair) checkDefault(r *binding.Rule, s binding.Side, n *crdschema.Node, literal *syntax.Literal, place string) {
+	if strings.HasPrefix(place, ".metadata") {
+		p.say(literal.Pos, "default-in-metadata", "make the absent value one of the other side, with toHub and toSpoke",
+			"%s: labels and annotations have no default: %s", r.Syntax, place)
+	} else if !transform.Admits(n, literal.JSON) {
+		m := misfit{key: defaultKey(s), version: p.Names[s], at: literal.Pos}
+		m.find(n, literal)
+		p.say(m.at, "default-does-not-fit", m.hint, "%s: %s: %s", r.Syntax, m.problem, place+m.path)
 	}
 }
 

@@ -103,16 +103,19 @@ func higher[T cmp.Ordered](bound, other *T) bool {
 // constants reports values in the text of a rule that the API server may refuse: those of values,
 // defaults and the results of expressions. Values that the schema does not admit at all are
 // reported elsewhere.
-func (p *pair) constants(r *binding.Rule) {
+func (p *pair) constants(b *binding.Binding, r *binding.Rule) {
 	for _, s := range sides() {
 		for i := range r.Ends[s] {
 			t := &target{pair: p, rule: r, side: s, end: &r.Ends[s][i]}
 			if literal := r.DefaultOf(s, i); literal != nil {
+				p.checkDefault(r, s, t.end.Place.Node, literal, b.Text(s, t.end.Segments))
 				t.check(defaultKey(s), constantOf(literal, t.end.Place.Node))
 			}
-			for _, c := range expressed(r, s) {
-				if c.To == i {
-					t.check(computeKey(s), c)
+			if way := r.Transform[s.Other()]; way != nil {
+				for _, c := range way.Constants {
+					if c.To == i {
+						t.check(computeKey(s), c)
+					}
 				}
 			}
 			for _, value := range listed(r.Syntax, s) {
@@ -120,15 +123,6 @@ func (p *pair) constants(r *binding.Rule) {
 			}
 		}
 	}
-}
-
-// expressed returns the constants among the results of the expression that computes a side.
-func expressed(r *binding.Rule, s binding.Side) []transform.Constant {
-	way := r.Transform[s.Other()]
-	if way == nil {
-		return nil
-	}
-	return way.Constants
 }
 
 // listed returns the values of a side in the tables of a rule.

@@ -18,10 +18,6 @@ type requirer struct {
 	missing []*missing                   // what is to be reported
 }
 
-func newRequirer(d *direction) *requirer {
-	return &requirer{direction: d, demands: map[*crdschema.Node][]string{}, done: map[string]bool{}}
-}
-
 // A need is an object of the target, and the condition under which it is there.
 type need struct {
 	binding *binding.Binding
