@@ -13,10 +13,9 @@ import (
 
 // How likely a pair is goes from 0 to 1: the part of the names, or of the fields, that is the same.
 const (
-	likely   = 0.5  // the least of a guess
-	byChance = 4    // so many fields of one name may be in two objects by chance
-	perStep  = 1e-6 // less for each object that a place has left or entered
-	similar  = 0.9  // the most of names that are not the same words in order
+	likely  = 0.5  // the least of a guess
+	perStep = 1e-6 // less for each object that a place has left or entered
+	similar = 0.9  // the most of names that are not the same words in order
 )
 
 // A guess is a rule that is likely right.
@@ -203,8 +202,8 @@ func rate(p pair) (c candidate, ok bool) {
 	a, b := content(v.node), content(h.node)
 	switch {
 	case a != nil && b != nil && c.keys == "":
-		common, part := shared(a, b)
-		if part < likely && common <= byChance {
+		part := shared(a, b)
+		if part < likely {
 			return c, false
 		}
 		c.score, c.depth = max(c.score, part), len(v.names)+len(h.names)

@@ -159,13 +159,14 @@ func content(n *crdschema.Node) *crdschema.Node {
 	return nil
 }
 
-// shared returns how many fields two objects have in common, and which part of the smaller one that
-// is: the other fields may be new.
-func shared(a, b *crdschema.Node) (n int, part float64) {
+// shared returns which part of the fields of the smaller of two objects both have: the other fields
+// may be new.
+func shared(a, b *crdschema.Node) float64 {
+	n := 0
 	for _, name := range a.Properties() {
 		if a.Property(name).Kind() == b.Property(name).Kind() {
 			n++
 		}
 	}
-	return n, float64(n) / float64(min(len(a.Properties()), len(b.Properties())))
+	return float64(n) / float64(min(len(a.Properties()), len(b.Properties())))
 }
