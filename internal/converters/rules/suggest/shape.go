@@ -19,7 +19,7 @@ func (c *candidate) convert() bool {
 	case v.Same(h):
 		return true
 	case v.Kind() == h.Kind() && (a == nil && b == nil || a.SharesName(b)):
-		c.ends = c.pair.elements()
+		c.ends = c.elements()
 		return true
 	}
 	return c.wrap(ofVersion) || c.wrap(ofHub)
