@@ -143,27 +143,24 @@ func (w *walker) defaultOfRule(v visit, r *binding.Rule) {
 // that differ.
 func (w *walker) sayDefaults() {
 	d, src, dst := &w.filled, w.Names[w.src], w.Names[w.dst]
-	if alone := distinct(d.alone); len(alone) > 0 {
+	if alone := targets(d.alone); len(alone) > 0 {
 		w.note(w.Version.Pos, "default-in-one-version", "give both versions the same default, or none",
 			"%s -> %s: only %s has a default for %s: an annotation keeps that an object at %s has none",
-			src, dst, dst, finding.Few(targets(alone), maxMembers), src)
+			src, dst, dst, finding.Few(alone, maxMembers), src)
 	}
-	if differ := distinct(d.differ); len(differ) > 0 && w.src == binding.OfSpoke {
+	if differ := targets(d.differ); len(differ) > 0 && w.src == binding.OfSpoke {
 		w.note(w.Version.Pos, "defaults-differ", "",
 			"%s and %s have different defaults for %s: who leaves it out means something else at each version",
-			src, dst, finding.Few(targets(differ), maxMembers))
+			src, dst, finding.Few(differ, maxMembers))
 	}
 }
 
-func distinct(places []place) []place {
-	slices.SortFunc(places, func(a, b place) int { return strings.Compare(a.to, b.to) })
-	return slices.Compact(places)
-}
-
+// targets returns the counterparts of places, each once.
 func targets(places []place) []string {
 	texts := make([]string, 0, len(places))
 	for _, p := range places {
 		texts = append(texts, p.to)
 	}
-	return texts
+	slices.Sort(texts)
+	return slices.Compact(texts)
 }

@@ -157,16 +157,10 @@ func (p *pair) unbounded(b *binding.Binding, e *binding.Elements) {
 // movesToStatus warns of pairs of a place of spec and one of status, once for the version.
 func (p *pair) movesToStatus() {
 	var moved []string
-	root := func(end []syntax.Segment) string {
-		if len(end) == 0 {
-			return ""
-		}
-		return end[0].Name
-	}
 	look := func(spoke, hub binding.Path) {
-		a, b := root(spoke.Segments), root(hub.Segments)
-		if a == "spec" && b == "status" || a == "status" && b == "spec" {
-			moved = append(moved, p.Root.Text(binding.OfSpoke, spoke.Segments)+" and "+p.Root.Text(binding.OfHub, hub.Segments))
+		a, b := p.Root.Text(binding.OfSpoke, spoke.Segments), p.Root.Text(binding.OfHub, hub.Segments)
+		if syntax.Within(a, ".spec") && syntax.Within(b, ".status") || syntax.Within(a, ".status") && syntax.Within(b, ".spec") {
+			moved = append(moved, a+" and "+b)
 		}
 	}
 	for _, r := range p.Root.Rules {
