@@ -237,7 +237,7 @@ func (p *pair) coverage() {
 		w := p.walk(src, nil)
 		w.sayDefaults()
 		w.sayShapes()
-		q := &requirer{direction: p.from(src), demands: map[*crdschema.Node][]string{}, done: map[string]bool{}}
+		q := &requirer{direction: p.from(src), done: map[string]bool{}}
 		q.mismatch = w.mismatch
 		q.bound(p.Root)
 		q.report()
