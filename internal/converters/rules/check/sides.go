@@ -19,10 +19,6 @@ func guardKey(s binding.Side) string { return [...]string{"whenToSpoke", "whenTo
 // computeKey returns the key of the expression that computes a side.
 func computeKey(s binding.Side) string { return [...]string{"toSpoke", "toHub"}[s] }
 
-func defaultOf(r *syntax.Rule, s binding.Side) *syntax.Literal {
-	return [...]*syntax.Literal{r.DefaultInSpoke, r.DefaultInHub}[s]
-}
-
 func guardOf(r *syntax.Rule, s binding.Side) *syntax.Text {
 	return [...]*syntax.Text{r.WhenToSpoke, r.WhenToHub}[s]
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"slices"
+	"strings"
 )
 
 type (
@@ -34,20 +35,18 @@ type (
 
 func renderJUnit(w *bytes.Buffer, findings []Finding, sources map[string][]byte) error {
 	suite := junitSuite{Name: "webhookd check"}
-	for _, name := range fileNames(findings, sources) {
-		if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Pos.File == name }) {
-			suite.Cases = append(suite.Cases, junitCase{Name: "clean", Class: name, File: name})
-			continue
-		}
-		for _, f := range findings {
-			if f.Pos.File == name {
-				suite.Cases = append(suite.Cases, junitOf(f))
-				if f.IsError() {
-					suite.Failures++
-				}
-			}
+	for _, f := range findings {
+		suite.Cases = append(suite.Cases, junitOf(f))
+		if f.IsError() {
+			suite.Failures++
 		}
 	}
+	for name := range sources {
+		if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Pos.File == name }) {
+			suite.Cases = append(suite.Cases, junitCase{Name: "clean", Class: name, File: name})
+		}
+	}
+	slices.SortStableFunc(suite.Cases, func(a, b junitCase) int { return strings.Compare(a.File, b.File) })
 	suite.Tests = len(suite.Cases)
 	w.WriteString(xml.Header)
 	enc := xml.NewEncoder(w)

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -69,14 +67,4 @@ func renderGitHub(w *bytes.Buffer, findings []Finding, _ map[string][]byte) erro
 		fmt.Fprintf(w, "::%s %s,title=%s::%s\n", command, at, property.Replace(f.Code), message.Replace(text))
 	}
 	return nil
-}
-
-// fileNames returns the names of all files in order.
-func fileNames(findings []Finding, sources map[string][]byte) []string {
-	names := slices.Collect(maps.Keys(sources))
-	for _, f := range findings {
-		names = append(names, f.Pos.File)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
