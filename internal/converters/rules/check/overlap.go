@@ -152,16 +152,8 @@ func (p *pair) samePlace(b *binding.Binding, s binding.Side, first, second *clai
 
 // does says what a rule does with its place.
 func does(r *binding.Rule) string {
-	switch r.How {
-	case binding.Drops:
-		return "drops"
-	case binding.Keeps:
-		return "keeps"
-	case binding.Computes:
-		return "computes"
-	case binding.Pairs, binding.Converts, binding.Uses:
-	}
-	return "converts"
+	verbs := map[binding.How]string{binding.Drops: "drops", binding.Keeps: "keeps", binding.Computes: "computes"}
+	return cmp.Or(verbs[r.How], "converts")
 }
 
 // listAndElements checks a rule of a list as a whole against rules of its elements, which are later

@@ -245,11 +245,7 @@ const maxValues = 8
 func unquoted(values []string) []string {
 	texts := make([]string, 0, len(values))
 	for _, value := range values {
-		if value == `""` {
-			texts = append(texts, value)
-			continue
-		}
-		texts = append(texts, strings.Trim(value, `"`))
+		texts = append(texts, cmp.Or(strings.Trim(value, `"`), value))
 	}
 	return texts
 }
