@@ -91,8 +91,8 @@ func (w *walk) add(side int, path string, texts []string) {
 	paths[path] = append(paths[path], texts...)
 }
 
-// mappings returns the values of `values` and `hubValues` of both sides, and texts that nearly match
-// them.
+// mappings returns the values of `values` and `hubValues` of both sides, and texts that nearly
+// match them.
 func mappings(r *syntax.Rule) (texts []string) {
 	for _, m := range slices.Concat(r.Values, r.HubValues) {
 		for _, value := range []syntax.Scalar{m.From, m.To} {
