@@ -17,8 +17,8 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// handed compares a place that is handed on with its counterpart, and with deep all that is in them:
-// their defaults, the keys of lists, and which values the target's schema refuses.
+// handed compares a place that is handed on with its counterpart, and with deep all that is in
+// them: defaults, the keys of lists, and which values the target's schema refuses.
 func (w *walker) handed(v visit, deep bool) {
 	pos := w.Version.Pos
 	if v.via != nil {
