@@ -92,11 +92,11 @@ func (r *region) both(at pair) {
 	case alike && (v.Kind() == crdschema.Array || v.Kind() == crdschema.Map):
 		r.compare(at.elements(), r.sure)
 	case alike && v.Scalar() && v.Agrees(h) && c.keys == "":
+	case ok && (!c.doubt || depth == 0):
+		r.accept(c)
 	case depth > 0: // each may be another place
 		r.open[ofVersion] = append(r.open[ofVersion], at[ofVersion].below()...)
 		r.open[ofHub] = append(r.open[ofHub], at[ofHub].below()...)
-	case ok:
-		r.accept(c)
 	}
 }
 
