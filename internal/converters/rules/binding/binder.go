@@ -55,6 +55,14 @@ func (p *pending) isHere() bool {
 		len(p.paths[1]) == 1 && len(p.paths[1][0].Segments) == 0
 }
 
+// side returns the side on which a rule of one side names a place.
+func (p *pending) side() Side {
+	if len(p.paths[OfSpoke]) == 0 {
+		return OfHub
+	}
+	return OfSpoke
+}
+
 // iterating returns the index of the first segment that goes through elements, which all paths of a
 // side share, or -1.
 func iterating(paths []Path) int {

@@ -109,10 +109,7 @@ func (e *Elements) know(rule *syntax.Rule, by [2]syntax.Segment) {
 // paired gives a one-sided rule for elements a path on the other side: the counterpart of its list,
 // by another rule or by its name, if it has one.
 func (b *binder) paired(r *Binding, p pending) pending {
-	s := OfSpoke
-	if len(p.paths[OfSpoke]) == 0 {
-		s = OfHub
-	}
+	s := p.side()
 	o := s.Other()
 	at := iterating(p.paths[s])
 	list, by := p.paths[s][0].Segments[:at], p.paths[s][0].Segments[at]
@@ -147,33 +144,21 @@ func plain(by syntax.Segment) syntax.Segment {
 	return syntax.Segment{Kind: syntax.Elements}
 }
 
-// rulesOnTheWay returns the rules that name a place or a place that contains it, in their order.
-func (b *Binding) rulesOnTheWay(s Side, path []syntax.Segment) []*Rule {
-	found := make([]*Rule, 0, len(path))
-	for i := range len(path) + 1 {
-		found = append(found, b.RulesAt(s, path[:i])...)
-	}
-	return inOrder(found)
-}
-
 // Counterpart returns the place that a place is copied to, by the nearest pair above it or by its
 // name, and whether there is one.
 func (b *Binding) Counterpart(s Side, path []syntax.Segment) ([]syntax.Segment, bool) {
-	var best, other []syntax.Segment
-	through := -1
-	for _, r := range b.rulesOnTheWay(s, path) {
-		for _, e := range r.Ends[s] {
-			if !Same(e.Segments, path) && !Within(path, e.Segments) || len(e.Segments) < through {
-				continue
-			}
-			through = len(e.Segments)
-			if r.How != Pairs || len(r.Ends[s.Other()]) != 1 {
-				return nil, false
-			}
-			best, other = e.Segments, r.Ends[s.Other()][0].Segments
-		}
+	var other []syntax.Segment
+	n := len(path)
+	for n > 0 && len(b.RulesAt(s, path[:n])) == 0 {
+		n--
 	}
-	there := slices.Concat(other, path[len(best):])
+	for _, r := range b.RulesAt(s, path[:n]) {
+		if r.How != Pairs || len(r.Ends[s.Other()]) != 1 {
+			return nil, false
+		}
+		other = r.Ends[s.Other()][0].Segments
+	}
+	there := slices.Concat(other, path[n:])
 	for n := len(other) + 1; n <= len(there); n++ {
 		if b.Owner(s.Other(), there[:n]) != nil {
 			return nil, false

@@ -16,14 +16,11 @@ func (b *binder) opened(r *Binding, rules []pending) []pending {
 	for at := 0; at < len(rules); at++ {
 		p := rules[at]
 		how := howOf(p.rule)
-		if how != Uses && how != Keeps && how != Drops || p.opened || p.paired || p.rule.Broken || !p.isWhole() {
-			continue
-		}
-		if p.rule.Guarded() {
-			continue // its condition is that of everything below
-		}
-		if how == Keeps && (p.rule.DefaultInSpoke != nil || p.rule.DefaultInHub != nil || p.rule.DefaultFrom != nil) {
-			continue // the default is that of the whole place
+		switch {
+		case how != Uses && how != Keeps && how != Drops, p.opened, p.paired, p.rule.Broken, !p.isWhole(),
+			p.rule.Guarded(), // its condition is that of everything below
+			how == Keeps && (p.rule.DefaultInSpoke != nil || p.rule.DefaultInHub != nil || p.rule.DefaultFrom != nil):
+			continue // in the last case, the default is that of the whole place
 		}
 		inner := within(p, rules)
 		if len(inner) == 0 || !p.found && !b.find(r, &p) {
@@ -108,10 +105,7 @@ func others(at Place, next []syntax.Segment) []syntax.Segment {
 
 // rest returns the rules for the places below that of a one-sided rule that no inner path leads to.
 func rest(r *Binding, p pending, inner [][]syntax.Segment) []pending {
-	s := OfSpoke
-	if len(p.paths[OfSpoke]) == 0 {
-		s = OfHub
-	}
+	s := p.side()
 	var all []pending
 	var open func(path []syntax.Segment, at Place)
 	keep := func(path []syntax.Segment, at Place) {

@@ -63,10 +63,7 @@ func (b *binder) subtrees(r *Binding, p *pending) {
 // isSaid reports whether something other than a rule that is only about absence says what becomes
 // of its place: another rule, or a counterpart of that path.
 func isSaid(r *Binding, p *pending, rules []pending) bool {
-	s := OfSpoke
-	if len(p.paths[OfSpoke]) == 0 {
-		s = OfHub
-	}
+	s := p.side()
 	path := p.paths[s][0].Segments
 	if r.Base[s.Other()].Walk(path).Known {
 		return true

@@ -275,17 +275,6 @@ func (u *uniter) rule(rule *Rule) {
 	}
 }
 
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
-
 // tidy sorts a unit and removes duplicates.
 func (u *Unit) tidy(order map[*syntax.Rule]int) {
 	u.Rules = inOrder(u.Rules)
@@ -293,7 +282,7 @@ func (u *Unit) tidy(order map[*syntax.Rule]int) {
 		u.Places[side], u.Outside[side] = tidied(u.Places[side]), tidied(u.Outside[side])
 	}
 	slices.SortStableFunc(u.Why, func(a, b Why) int {
-		return cmp.Or(compareBool(a.Key != "", b.Key != ""), cmp.Compare(order[a.Rule], order[b.Rule]),
+		return cmp.Or(min(len(a.Key), 1)-min(len(b.Key), 1), cmp.Compare(order[a.Rule], order[b.Rule]),
 			strings.Compare(a.Key, b.Key), strings.Compare(a.Place.String(), b.Place.String()))
 	})
 	u.Why = slices.CompactFunc(u.Why, func(a, b Why) bool {
@@ -304,9 +293,7 @@ func (u *Unit) tidy(order map[*syntax.Rule]int) {
 // tidied sorts places by their texts and removes duplicates, and the presence of places whose
 // content is there.
 func tidied(places []transform.Read) []transform.Read {
-	slices.SortFunc(places, func(a, b transform.Read) int {
-		return cmp.Or(compareBool(a.Presence, b.Presence), strings.Compare(a.String(), b.String()))
-	})
+	slices.SortFunc(places, func(a, b transform.Read) int { return strings.Compare(a.String(), b.String()) })
 	places = slices.CompactFunc(places, func(a, b transform.Read) bool { return a.String() == b.String() })
 	whole := make(map[string]bool, len(places))
 	for _, p := range places {

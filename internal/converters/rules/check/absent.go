@@ -183,14 +183,10 @@ func (q *requirer) holds(m need, r *binding.Rule) bool {
 // misfits says in what way a place may have values that another one does not take. It does not look
 // into objects and lists.
 func misfits(from, to *crdschema.Node) string {
-	container := func(n *crdschema.Node) bool {
-		k := n.Kind()
-		return k == crdschema.Object || k == crdschema.Map || k == crdschema.Array
-	}
 	switch {
 	case from.Nullable() && to != nil && !to.Nullable():
 		return "may be null"
-	case container(to) && from.Kind() == to.Kind(), transform.Covers(to, from):
+	case from.Kind() == to.Kind() && !to.Scalar(), transform.Covers(to, from):
 		return ""
 	}
 	return "may have a value that does not fit"

@@ -10,6 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
@@ -32,10 +34,8 @@ func Check(ctx context.Context, set *binding.Set) (findings []finding.Finding, w
 			wrong[k.CRD.Name] = true
 		}
 	}
-	if !set.Partial {
-		c.sharedNeverApplied(set.Kinds, wrong)
-		c.sharedAbsences(set.Kinds)
-	}
+	c.neverApplied(set, wrong)
+	c.needlessAbsences(set)
 	return finding.Sort(c.findings), wrong
 }
 
@@ -97,8 +97,7 @@ func (c *checker) kind(k *binding.Kind) {
 			p.meetings(b)
 			for _, r := range b.Rules {
 				if p.ended() == nil && !r.Syntax.Broken {
-					p.defaults(b, r)
-					p.constants(r)
+					p.constants(b, r)
 				}
 			}
 		}
@@ -116,8 +115,6 @@ func (c *checker) kind(k *binding.Kind) {
 	c.findings = append(c.findings[:first], withoutEchoes(k, c.findings[first:])...)
 	c.missingVersions(k)
 	c.unshown(k)
-	c.neverApplied(k)
-	c.needlessAbsences(k)
 }
 
 // unshown warns of paths of the scale subresource and of printer columns that a version lacks: they
@@ -131,17 +128,37 @@ func (c *checker) unshown(k *binding.Kind) {
 	}
 }
 
-// needlessAbsences notes each mayBeAbsent of the file that excuses nothing.
-func (c *checker) needlessAbsences(k *binding.Kind) {
-	for _, s := range k.Spokes {
-		if v := s.Version; v != nil && v.SameAs == nil && isSure(s) {
-			c.excusesNothing(v.MayBeAbsent, "version "+v.Name)
+// needlessAbsences notes each mayBeAbsent that excuses nothing. What it is not sure of may.
+func (c *checker) needlessAbsences(set *binding.Set) {
+	for _, sure := range []bool{false, true} {
+		for k, s := range spokes(set) {
+			if isSure(s) != sure {
+				continue
+			}
+			if v := s.Version; sure && v != nil && v.SameAs == nil {
+				c.excusesNothing(v.MayBeAbsent, "version "+v.Name)
+			}
+			for _, a := range s.Absences {
+				switch {
+				case set.Partial && !k.Conversion.Has(a.Rule.Pos):
+				case sure:
+					c.excusesNothing(a.Rule.MayBeAbsent, a.Rule.String())
+				default:
+					c.excused[a.Rule.MayBeAbsent] = true
+				}
+			}
 		}
 	}
-	for _, s := range k.Spokes {
-		for _, a := range s.Absences {
-			if isSure(s) && k.Conversion.Has(a.Rule.Pos) {
-				c.excusesNothing(a.Rule.MayBeAbsent, a.Rule.String())
+}
+
+// spokes goes through the versions of all kinds.
+func spokes(set *binding.Set) iter.Seq2[*binding.Kind, *binding.Spoke] {
+	return func(yield func(*binding.Kind, *binding.Spoke) bool) {
+		for _, k := range set.Kinds {
+			for _, s := range k.Spokes {
+				if !yield(k, s) {
+					return
+				}
 			}
 		}
 	}
@@ -181,22 +198,26 @@ func (c *checker) missingVersions(k *binding.Kind) {
 	}
 }
 
-// neverApplied reports rules of rule sets whose places do not exist wherever the set is used.
-func (c *checker) neverApplied(k *binding.Kind) {
-	for _, set := range k.Conversion.RuleSets {
-		for _, rule := range set.Rules {
-			lacking := slices.ContainsFunc(k.Spokes, func(s *binding.Spoke) bool { return s.Lacking[rule] })
-			if lacking && !slices.ContainsFunc(k.Spokes, func(s *binding.Spoke) bool { return s.Applied[rule] }) {
-				c.neverApplies(rule)
+// neverApplied reports rules of rule sets whose places do not exist wherever the set is used. It
+// adds the kinds that use them to wrong.
+func (c *checker) neverApplied(set *binding.Set, wrong map[string]bool) {
+	applied, said := map[*syntax.Rule]bool{}, map[*syntax.Rule]bool{}
+	for _, s := range spokes(set) {
+		maps.Copy(applied, s.Applied)
+	}
+	for k, s := range spokes(set) {
+		for rule := range s.Lacking {
+			if applied[rule] || set.Partial && !k.Conversion.Has(rule.Pos) {
+				continue
+			}
+			wrong[k.CRD.Name] = true
+			if place := cmp.Or(rule.Spoke, rule.Hub); !said[rule] {
+				said[rule] = true
+				c.say(place.Pos, "rule-never-applies", "remove it, or correct the paths",
+					"%s: neither version has its places anywhere the rule set is used: %s", rule, place.Paths[0].Path.Text)
 			}
 		}
 	}
-}
-
-func (c *checker) neverApplies(rule *syntax.Rule) {
-	place := cmp.Or(rule.Spoke, rule.Hub)
-	c.say(place.Pos, "rule-never-applies", "remove it, or correct the paths",
-		"%s: neither version has its places anywhere the rule set is used: %s", rule, place.Paths[0].Path.Text)
 }
 
 // A pair is a version and the hub with the rules between them.
@@ -216,7 +237,7 @@ func (p *pair) coverage() {
 		w := p.walk(src, nil)
 		w.sayDefaults()
 		w.sayShapes()
-		q := newRequirer(p.from(src))
+		q := &requirer{direction: p.from(src), done: map[string]bool{}}
 		q.mismatch = w.mismatch
 		q.bound(p.Root)
 		q.report()

@@ -15,27 +15,15 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// defaults reports defaults of a rule that do not fit their places.
-func (p *pair) defaults(b *binding.Binding, r *binding.Rule) {
-	for _, s := range sides() {
-		for i, e := range r.Ends[s] {
-			literal := r.DefaultOf(s, i)
-			if literal == nil {
-				continue
-			}
-			place := b.Text(s, e.Segments)
-			if strings.HasPrefix(place, ".metadata") {
-				p.say(literal.Pos, "default-in-metadata", "make the absent value one of the other side, with toHub and toSpoke",
-					"%s: labels and annotations have no default: %s", r.Syntax, place)
-				continue
-			}
-			if transform.Admits(e.Place.Node, literal.JSON) {
-				continue
-			}
-			m := misfit{key: defaultKey(s), version: p.Names[s], at: literal.Pos}
-			m.find(e.Place.Node, literal)
-			p.say(m.at, "default-does-not-fit", m.hint, "%s: %s: %s", r.Syntax, m.problem, place+m.path)
-		}
+// checkDefault reports a default that does not fit its place.
+func (p *pair) checkDefault(r *binding.Rule, s binding.Side, n *crdschema.Node, literal *syntax.Literal, place string) {
+	if strings.HasPrefix(place, ".metadata") {
+		p.say(literal.Pos, "default-in-metadata", "make the absent value one of the other side, with toHub and toSpoke",
+			"%s: labels and annotations have no default: %s", r.Syntax, place)
+	} else if !transform.Admits(n, literal.JSON) {
+		m := misfit{key: defaultKey(s), version: p.Names[s], at: literal.Pos}
+		m.find(n, literal)
+		p.say(m.at, "default-does-not-fit", m.hint, "%s: %s: %s", r.Syntax, m.problem, place+m.path)
 	}
 }
 
@@ -115,20 +103,17 @@ type place struct{ from, to string }
 
 func (p place) step(by string) place { return place{p.from + by, p.to + by} }
 
-// deepestDefault bounds the comparison of recursive schemas.
-const deepestDefault = 32
-
-// compare compares two places and all below them.
-func (d *defaulted) compare(at place, src, dst *crdschema.Node, depth int) {
-	if src == nil || dst == nil || src == dst || depth > deepestDefault {
+// each visits two places and all below them that both have.
+func (p place) each(src, dst *crdschema.Node, visit func(at place, src, dst *crdschema.Node)) {
+	if src == nil || dst == nil {
 		return
 	}
-	d.look(at, src, dst)
-	for _, name := range dst.Properties() {
-		d.compare(at.step(syntax.Segment{Kind: syntax.Field, Name: name}.String()), src.Property(name), dst.Property(name), depth+1)
+	visit(p, src, dst)
+	p.step("[]").each(src.Items(), dst.Items(), visit)
+	p.step("{}").each(src.Values(), dst.Values(), visit)
+	for _, name := range src.Properties() {
+		p.step(syntax.Segment{Kind: syntax.Field, Name: name}.String()).each(src.Property(name), dst.Property(name), visit)
 	}
-	d.compare(at.step("[]"), src.Items(), dst.Items(), depth+1)
-	d.compare(at.step("{}"), src.Values(), dst.Values(), depth+1)
 }
 
 // look compares two places themselves.
@@ -158,27 +143,24 @@ func (w *walker) defaultOfRule(v visit, r *binding.Rule) {
 // that differ.
 func (w *walker) sayDefaults() {
 	d, src, dst := &w.filled, w.Names[w.src], w.Names[w.dst]
-	if alone := distinct(d.alone); len(alone) > 0 {
+	if alone := targets(d.alone); len(alone) > 0 {
 		w.note(w.Version.Pos, "default-in-one-version", "give both versions the same default, or none",
 			"%s -> %s: only %s has a default for %s: an annotation keeps that an object at %s has none",
-			src, dst, dst, finding.Few(targets(alone), maxMembers), src)
+			src, dst, dst, finding.Few(alone, maxMembers), src)
 	}
-	if differ := distinct(d.differ); len(differ) > 0 && w.src == binding.OfSpoke {
+	if differ := targets(d.differ); len(differ) > 0 && w.src == binding.OfSpoke {
 		w.note(w.Version.Pos, "defaults-differ", "",
 			"%s and %s have different defaults for %s: who leaves it out means something else at each version",
-			src, dst, finding.Few(targets(differ), maxMembers))
+			src, dst, finding.Few(differ, maxMembers))
 	}
 }
 
-func distinct(places []place) []place {
-	slices.SortFunc(places, func(a, b place) int { return strings.Compare(a.to, b.to) })
-	return slices.Compact(places)
-}
-
+// targets returns the counterparts of places, each once.
 func targets(places []place) []string {
 	texts := make([]string, 0, len(places))
 	for _, p := range places {
 		texts = append(texts, p.to)
 	}
-	return texts
+	slices.Sort(texts)
+	return slices.Compact(texts)
 }

@@ -198,7 +198,7 @@ func (o *outcome) loses(src binding.Side) bool {
 		way := r.Transform[src]
 		return r.How == binding.Converts && (r.Doubtful || way == nil || !way.Injective || !way.Total || len(r.Ends[src]) > 1 && r.Syntax.Absent == nil)
 	}) || slices.ContainsFunc(o.rules(), func(r *syntax.Rule) bool {
-		return r.Guarded() || r.DefaultFrom != nil || defaultOf(r, src.Other()) != nil
+		return r.Guarded() || r.DefaultFrom != nil || [...]*syntax.Literal{r.DefaultInHub, r.DefaultInSpoke}[src] != nil
 	})
 }
 

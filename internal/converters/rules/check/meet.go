@@ -69,19 +69,17 @@ func (p *pair) inCommon(b *binding.Binding, r *binding.Rule) {
 	spoke, hub := r.Ends[binding.OfSpoke][0], r.Ends[binding.OfHub][0]
 	v, h, elements := spoke.Place.Node, hub.Place.Node, false
 	for v.Kind() == h.Kind() && (v.Kind() == crdschema.Array || v.Kind() == crdschema.Map) {
-		elements = true
-		if v.Kind() == crdschema.Array {
-			v, h = v.Items(), h.Items()
-		} else {
-			v, h = v.Values(), h.Values()
-		}
+		elements, v, h = true, cmp.Or(v.Items(), v.Values()), cmp.Or(h.Items(), h.Values())
 	}
 	objects := len(v.Properties()) > 0 && len(h.Properties()) > 0 && !v.SharesName(h) && !v.PreservesUnknown() && !h.PreservesUnknown()
 	if v == nil || h == nil {
 		return
 	}
 	named := len(b.Next(binding.OfSpoke, spoke.Segments)) > 0 && len(b.Next(binding.OfHub, hub.Segments)) > 0
-	below := func(s, h binding.Path) bool { return leadsOn(s, spoke) && leadsOn(h, hub) }
+	on := func(p, from binding.Path) bool {
+		return binding.Same(p.Segments, from.Segments) || binding.Within(p.Segments, from.Segments)
+	}
+	below := func(s, h binding.Path) bool { return on(s, spoke) && on(h, hub) }
 	switch {
 	case !objects && (!elements || transform.Related(v, h)),
 		named && slices.ContainsFunc(b.Rules, func(o *binding.Rule) bool {
@@ -96,12 +94,6 @@ func (p *pair) inCommon(b *binding.Binding, r *binding.Rule) {
 	p.say(r.Syntax.Pos, "nothing-in-common", "pair places that hold the same, or pair the fields inside them as well",
 		"%s: %s and %s have nothing in common, in name or type: what one version writes there, the other one never sees",
 		r.Syntax, b.Text(binding.OfSpoke, spoke.Segments), b.Text(binding.OfHub, hub.Segments))
-}
-
-// leadsOn reports whether a path leads to another one's place or further.
-func leadsOn(p, from binding.Path) bool {
-	n := len(from.Segments)
-	return len(p.Segments) >= n && slices.EqualFunc(p.Segments[:n], from.Segments, syntax.Segment.Equal)
 }
 
 // fewerKeys warns of two lists of which one tells elements apart by fewer fields.
@@ -123,21 +115,6 @@ func (p *pair) fewerKeys(e *binding.Elements) {
 		keys[binding.OfSpoke][i] = cmp.Or(name[key], key)
 	}
 	p.subset(e.Rule.Pos, keys, e.Binding.Prefix)
-}
-
-// fewerKeysBelow warns of lists of one path in two places that are copied.
-func (w *walker) fewerKeysBelow(at place, src, dst *crdschema.Node) {
-	switch {
-	case w.src == binding.OfHub || src == nil || dst == nil:
-	case src.Kind() == crdschema.Array:
-		w.subset(w.Version.Pos, [2][]string{src.ListMapKeys(), dst.ListMapKeys()}, [2]string{at.from, at.to})
-		w.fewerKeysBelow(at.step("[]"), src.Items(), dst.Items())
-	case src.Kind() == crdschema.Map:
-		w.fewerKeysBelow(at.step("{}"), src.Values(), dst.Values())
-	}
-	for _, name := range src.Properties() {
-		w.fewerKeysBelow(at.step(syntax.Segment{Kind: syntax.Field, Name: name}.String()), src.Property(name), dst.Property(name))
-	}
 }
 
 // subset warns if the keys of one side, with the names of the hub, are some of the other one's.
@@ -180,16 +157,10 @@ func (p *pair) unbounded(b *binding.Binding, e *binding.Elements) {
 // movesToStatus warns of pairs of a place of spec and one of status, once for the version.
 func (p *pair) movesToStatus() {
 	var moved []string
-	root := func(end []syntax.Segment) string {
-		if len(end) == 0 {
-			return ""
-		}
-		return end[0].Name
-	}
 	look := func(spoke, hub binding.Path) {
-		a, b := root(spoke.Segments), root(hub.Segments)
-		if a == "spec" && b == "status" || a == "status" && b == "spec" {
-			moved = append(moved, p.Root.Text(binding.OfSpoke, spoke.Segments)+" and "+p.Root.Text(binding.OfHub, hub.Segments))
+		a, b := p.Root.Text(binding.OfSpoke, spoke.Segments), p.Root.Text(binding.OfHub, hub.Segments)
+		if syntax.Within(a, ".spec") && syntax.Within(b, ".status") || syntax.Within(a, ".status") && syntax.Within(b, ".spec") {
+			moved = append(moved, a+" and "+b)
 		}
 	}
 	for _, r := range p.Root.Rules {

@@ -86,7 +86,7 @@ const maxMembers = 4
 
 func (q *requirer) sayMissing(m *missing) {
 	members, src, dst := finding.Few(m.members, maxMembers), q.Names[q.src], q.Names[q.dst]
-	pos, text := q.Version.Pos, ""
+	pos, text, it, rule := q.Version.Pos, "", m.words("it", "them"), m.words("a rule", "rules")
 	if len(m.rules) > 0 {
 		pos = posOf(m.rules[0], q.dst)
 	}
@@ -94,13 +94,13 @@ func (q *requirer) sayMissing(m *missing) {
 	case m.object != "":
 		text = fmt.Sprintf("%s %s %s", rulesText(m.rules), m.why, members)
 	case m.code == "required-field-without-source":
-		text = fmt.Sprintf("%s -> %s: %s requires %s, %s %s: add %s %s", src, dst, dst, members, m.why, m.it(), m.aRule(), m.remedy)
+		text = fmt.Sprintf("%s -> %s: %s requires %s, %s %s: add %s %s", src, dst, dst, members, m.why, it, rule, m.remedy)
 	case m.code == "required-field":
 		which := "which"
 		if m.from != "" && len(m.members) == 1 {
 			which = "and " + m.from
 		}
-		text = fmt.Sprintf("%s -> %s: %s requires %s, %s %s: add %s for %s %s", src, dst, dst, members, which, m.why, m.aRule(), m.it(), m.remedy)
+		text = fmt.Sprintf("%s -> %s: %s requires %s, %s %s: add %s for %s %s", src, dst, dst, members, which, m.why, rule, it, m.remedy)
 	default:
 		text = fmt.Sprintf("%s: %s, but %s requires %s", m.rules[0], m.why, dst, members)
 		if m.remedy != "" {
@@ -110,25 +110,12 @@ func (q *requirer) sayMissing(m *missing) {
 	q.warn(pos, m.code, q.hint(m), "%s", text)
 }
 
-func (m *missing) subject() string {
+// words returns what a sentence calls one member, or several.
+func (m *missing) words(one, several string) string {
 	if len(m.members) > 1 {
-		return "they"
+		return several
 	}
-	return "it"
-}
-
-func (m *missing) it() string {
-	if len(m.members) > 1 {
-		return "them"
-	}
-	return "it"
-}
-
-func (m *missing) aRule() string {
-	if len(m.members) > 1 {
-		return "rules"
-	}
-	return "a rule"
+	return one
 }
 
 // rulesText names rules as the subject of a sentence about one of them.
@@ -149,26 +136,15 @@ func rulesText(rules []*syntax.Rule) string {
 // hint says how to allow the absence, and how not to make an object.
 func (q *requirer) hint(m *missing) string {
 	allow := "`mayBeAbsent: REASON` for the whole version"
-	switch place := commonPlace(m); {
+	switch place := m.words(m.members[0], m.object); {
 	case m.ruled:
 		allow = fmt.Sprintf("`mayBeAbsent: REASON` in %s", m.rules[0])
 	case place != "":
 		allow = fmt.Sprintf("{%s: %s, mayBeAbsent: REASON}", q.dst.Key(), syntax.Quoted(place))
 	}
-	allow = fmt.Sprintf("if %s may stay absent: %s", m.subject(), allow)
+	allow = fmt.Sprintf("if %s may stay absent: %s", m.words("it", "they"), allow)
 	if m.src != "" {
 		return "to make no such object: `" + guardKey(q.dst) + ": has(object" + m.src + ")`; to fill it: " + q.defaultKey() + "; " + allow
 	}
 	return allow
-}
-
-// commonPlace returns the place that contains all members, or nothing if that is the whole object.
-func commonPlace(m *missing) string {
-	if m.object != "" && len(m.members) > 1 {
-		return m.object
-	}
-	if len(m.members) == 1 {
-		return m.members[0]
-	}
-	return ""
 }

@@ -115,16 +115,14 @@ func (p *pair) keyOwned(b *binding.Binding, s binding.Side, c *claim) bool {
 func (p *pair) overlap(b *binding.Binding, s binding.Side, first, second *claim) bool {
 	switch {
 	case binding.Same(first.Segments, second.Segments):
-		if first.elements != nil || second.elements != nil {
+		if second.elements != nil {
 			return p.listAndElements(b, s, first, second)
 		}
 		return p.samePlace(b, s, first, second)
 	case binding.Within(second.Segments, first.Segments):
 		return p.inside(b, s, first, second)
-	case binding.Within(first.Segments, second.Segments):
-		return p.inside(b, s, second, first)
 	}
-	return false
+	return p.inside(b, s, second, first)
 }
 
 func (p *pair) samePlace(b *binding.Binding, s binding.Side, first, second *claim) bool {
@@ -154,41 +152,24 @@ func (p *pair) samePlace(b *binding.Binding, s binding.Side, first, second *clai
 
 // does says what a rule does with its place.
 func does(r *binding.Rule) string {
-	switch r.How {
-	case binding.Drops:
-		return "drops"
-	case binding.Keeps:
-		return "keeps"
-	case binding.Computes:
-		return "computes"
-	case binding.Pairs, binding.Converts, binding.Uses:
-	}
-	return "converts"
+	verbs := map[binding.How]string{binding.Drops: "drops", binding.Keeps: "keeps", binding.Computes: "computes"}
+	return cmp.Or(verbs[r.How], "converts")
 }
 
-// listAndElements checks a rule of a list as a whole against rules of its elements.
+// listAndElements checks a rule of a list as a whole against rules of its elements, which are later
+// claims.
 func (p *pair) listAndElements(b *binding.Binding, s binding.Side, first, second *claim) bool {
-	if first.elements != nil && second.elements != nil {
-		return true // binding has reported it
-	}
-	whole, elements := first, second
-	if first.elements != nil {
-		whole, elements = second, first
-	}
-	r, e := whole.rule, elements.elements
+	r, e := first.rule, second.elements
 	if r.How == binding.Pairs && e.Has[s.Other()] && binding.Same(r.Ends[s.Other()][0].Segments, e.Ends[s.Other()].Segments) {
 		return false
 	}
 	p.say(second.pos(s), "list-and-elements", "remove one of them; rules of the elements convert the list, too",
-		"%s %s %s as a whole, and %s converts its elements", whole.syntax, does(r), b.Text(s, whole.Segments), elements.syntax)
+		"%s %s %s as a whole, and %s converts its elements", first.syntax, does(r), b.Text(s, first.Segments), second.syntax)
 	return true
 }
 
-// inside checks a claim below the place of another one.
+// inside checks a claim below the place of another one, which is by a rule of everything there.
 func (p *pair) inside(b *binding.Binding, s binding.Side, outer, inner *claim) bool {
-	if outer.elements != nil || outer.rule.How == binding.Pairs {
-		return false
-	}
 	if outer.rule == inner.rule {
 		p.say(inner.pos(s), "place-named-twice", "name places that do not contain each other", "%s names %s and, within it, %s",
 			inner.syntax, b.Text(s, outer.Segments), b.Text(s, inner.Segments))

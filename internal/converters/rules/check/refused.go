@@ -17,37 +17,32 @@ import (
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// narrowing notes a place that is handed on although the target's schema refuses some of its
-// values, with one of them, and deep also those below it.
-func (w *walker) narrowing(v visit, deep bool) {
-	if w.atoms != nil || w.muted > 0 || isRoot(v.binding, w.src, v.path, v.src.Node) || strings.HasPrefix(w.placeOf(v).from, ".metadata.") {
-		return // the API server itself bounds labels
-	}
+// handed compares a place that is handed on with its counterpart, and with deep all that is in
+// them: defaults, the keys of lists, and which values the target's schema refuses.
+func (w *walker) handed(v visit, deep bool) {
 	pos := w.Version.Pos
 	if v.via != nil {
 		pos = posOf(v.via, w.src)
 	}
-	var look func(at place, src, dst *crdschema.Node)
-	look = func(at place, src, dst *crdschema.Node) {
-		if src == nil || dst == nil {
-			return
+	// The API server itself bounds labels.
+	silent := w.atoms != nil || w.muted > 0 || isRoot(v.binding, w.src, v.path, v.src.Node) || strings.HasPrefix(w.placeOf(v).from, ".metadata.")
+	look := func(at place, src, dst *crdschema.Node) {
+		w.filled.look(at, src, dst)
+		if w.src == binding.OfSpoke {
+			w.subset(w.Version.Pos, [2][]string{src.ListMapKeys(), dst.ListMapKeys()}, [2]string{at.from, at.to})
 		}
-		if example := refused(src, dst); example != "" {
+		if example := refused(src, dst); example != "" && !silent {
 			w.note(pos, "narrower-schema", "relax the schema of "+w.Names[w.dst]+", or convert the value",
 				"%s -> %s: %s may be %s, which %s refuses: an update that leaves it as it is passes, the first write that changes it is refused",
 				w.Names[w.src], w.Names[w.dst], at.from, example, w.Names[w.dst])
 			w.about(at.from)
 		}
-		if !deep {
-			return
-		}
-		look(at.step("[]"), src.Items(), dst.Items())
-		look(at.step("{}"), src.Values(), dst.Values())
-		for _, name := range src.Properties() {
-			look(at.step(syntax.Segment{Kind: syntax.Field, Name: name}.String()), src.Property(name), dst.Property(name))
-		}
 	}
-	look(w.placeOf(v), v.src.Node, v.dst.Node)
+	if deep {
+		w.placeOf(v).each(v.src.Node, v.dst.Node, look)
+	} else if v.src.Node != nil && v.dst.Node != nil {
+		look(w.placeOf(v), v.src.Node, v.dst.Node)
+	}
 }
 
 // refused describes a value that a source allows and a target does not by its bounds, its pattern,
@@ -108,16 +103,19 @@ func higher[T cmp.Ordered](bound, other *T) bool {
 // constants reports values in the text of a rule that the API server may refuse: those of values,
 // defaults and the results of expressions. Values that the schema does not admit at all are
 // reported elsewhere.
-func (p *pair) constants(r *binding.Rule) {
+func (p *pair) constants(b *binding.Binding, r *binding.Rule) {
 	for _, s := range sides() {
 		for i := range r.Ends[s] {
 			t := &target{pair: p, rule: r, side: s, end: &r.Ends[s][i]}
 			if literal := r.DefaultOf(s, i); literal != nil {
+				p.checkDefault(r, s, t.end.Place.Node, literal, b.Text(s, t.end.Segments))
 				t.check(defaultKey(s), constantOf(literal, t.end.Place.Node))
 			}
-			for _, c := range expressed(r, s) {
-				if c.To == i {
-					t.check(computeKey(s), c)
+			if way := r.Transform[s.Other()]; way != nil {
+				for _, c := range way.Constants {
+					if c.To == i {
+						t.check(computeKey(s), c)
+					}
 				}
 			}
 			for _, value := range listed(r.Syntax, s) {
@@ -125,15 +123,6 @@ func (p *pair) constants(r *binding.Rule) {
 			}
 		}
 	}
-}
-
-// expressed returns the constants among the results of the expression that computes a side.
-func expressed(r *binding.Rule, s binding.Side) []transform.Constant {
-	way := r.Transform[s.Other()]
-	if way == nil {
-		return nil
-	}
-	return way.Constants
 }
 
 // listed returns the values of a side in the tables of a rule.

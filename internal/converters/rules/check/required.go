@@ -13,13 +13,8 @@ import (
 // conversion writes an object.
 type requirer struct {
 	*direction
-	demands map[*crdschema.Node][]string // by object: its members that are required, or have required members
-	done    map[string]bool              // objects that were visited under the same condition
-	missing []*missing                   // what is to be reported
-}
-
-func newRequirer(d *direction) *requirer {
-	return &requirer{direction: d, demands: map[*crdschema.Node][]string{}, done: map[string]bool{}}
+	done    map[string]bool // objects that were visited under the same condition
+	missing []*missing      // what is to be reported
 }
 
 // A need is an object of the target, and the condition under which it is there.
@@ -67,9 +62,11 @@ func (n need) makers(dst binding.Side) []*binding.Rule {
 // object visits the members of an object, or the elements of a list.
 func (q *requirer) object(n need) {
 	root := isRoot(n.binding, q.dst, n.path, n.dst.Node)
-	for _, name := range q.demanding(n.dst.Node) {
-		if !root || !skipped(name) {
-			q.member(n, syntax.Segment{Kind: syntax.Field, Name: name}, isDemanded(n.dst.Node, name))
+	for _, name := range n.dst.Node.Properties() {
+		p := n.dst.Node.Property(name)
+		required := n.dst.Node.IsRequired(name) && !hasDefault(p)
+		if (required || p.Requires()) && (!root || !skipped(name)) {
+			q.member(n, syntax.Segment{Kind: syntax.Field, Name: name}, required)
 		}
 	}
 	q.picked(n)
@@ -90,39 +87,10 @@ func (q *requirer) object(n need) {
 	}
 }
 
-// isDemanded reports whether an object requires a member that the API server does not add.
-func isDemanded(n *crdschema.Node, name string) bool {
-	return n.IsRequired(name) && !hasDefault(n.Property(name))
-}
-
-// demanding returns the demanded members of an object, and members with demanded members in them.
-// The others need no visit.
-func (q *requirer) demanding(n *crdschema.Node) []string {
-	if n == nil {
-		return nil
-	}
-	if names, known := q.demands[n]; known {
-		return names
-	}
-	var names []string
-	for _, name := range n.Properties() {
-		if isDemanded(n, name) || q.demandsOf(n.Property(name)) {
-			names = append(names, name)
-		}
-	}
-	q.demands[n] = names
-	return names
-}
-
-// demandsOf reports whether a place has demanded members in it.
-func (q *requirer) demandsOf(n *crdschema.Node) bool {
-	return n != nil && (len(q.demanding(n)) > 0 || q.demandsOf(n.Items()) || q.demandsOf(n.Values()))
-}
-
 // again reports whether the objects at a place were visited before in the same way, with as much of
 // the source there.
-func (q *requirer) again(way string, m need) bool {
-	key := fmt.Sprintf("%s %p %s %s %t %q", way, m.binding, syntax.Path{Segments: m.path}, syntax.Path{Segments: m.srcPath}, m.src.Known, m.ground)
+func (q *requirer) again(instead bool, m need) bool {
+	key := fmt.Sprintf("%t %p %s %s %t %q", instead, m.binding, syntax.Path{Segments: m.path}, syntax.Path{Segments: m.srcPath}, m.src.Known, m.ground)
 	again := q.done[key]
 	q.done[key] = true
 	return again
@@ -130,7 +98,7 @@ func (q *requirer) again(way string, m need) bool {
 
 // picked visits the elements of a list, and the entries of a map, that rules name.
 func (q *requirer) picked(n need) {
-	if !q.demandsOf(n.dst.Node) {
+	if !n.dst.Node.Requires() {
 		return
 	}
 	for _, by := range n.binding.Next(q.dst, n.path) {
@@ -173,23 +141,33 @@ func (q *requirer) member(n need, by syntax.Segment, required bool) {
 		q.below(m, rules)
 	case m.src.Known:
 		q.copied(m, m.srcPath)
-		q.madeInstead(m)
+		q.made(m, true)
 	default:
-		q.made(m)
+		q.made(m, false)
 	}
 }
 
-// madeInstead goes on to an object that both versions have, and that a rule makes if the source has
-// none.
-func (q *requirer) madeInstead(m need) {
-	if !q.demandsOf(m.dst.Node) || q.again("instead", m) {
+// made goes on to an object that rules make by writing below it, once for each rule: one that only
+// the target has, or that both versions have, if the source may have none.
+func (q *requirer) made(m need, instead bool) {
+	if !m.dst.Node.Requires() || q.again(instead, m) {
 		return
 	}
 	for _, t := range q.triggers(m) {
 		next := m
 		next.trigger, next.given = t.rule, t.given
-		if !next.certain(q.src, m.srcPath) {
+		if instead && next.certain(q.src, m.srcPath) {
+			continue
+		}
+		if instead {
 			next.src, next.instead = binding.Place{}, true
+		}
+		q.object(next)
+	}
+	for _, e := range m.binding.ElementsBelow(q.dst, m.path) {
+		if e.Has[q.src] && !instead {
+			next := m
+			next.trigger, next.given = nil, optional(m.binding, q.src, e.Ends[q.src].Segments, m.ground)
 			q.object(next)
 		}
 	}
@@ -206,7 +184,7 @@ func (q *requirer) below(m need, rules []*binding.Rule) {
 			next := m
 			next.src, next.srcPath = r.Ends[q.src][0].Place, r.Ends[q.src][0].Segments
 			q.copied(next, next.srcPath)
-			q.madeInstead(next)
+			q.made(next, true)
 		}
 	}
 }
@@ -216,25 +194,6 @@ func (q *requirer) copied(m need, from []syntax.Segment) {
 	m.given = optional(m.binding, q.src, from, m.given)
 	m.ground, m.trigger = m.given, nil
 	q.object(m)
-}
-
-// made goes on to an object that is there only because rules write below it, once for each rule.
-func (q *requirer) made(m need) {
-	if !q.demandsOf(m.dst.Node) || q.again("made", m) {
-		return
-	}
-	for _, t := range q.triggers(m) {
-		next := m
-		next.trigger, next.given = t.rule, t.given
-		q.object(next)
-	}
-	for _, e := range m.binding.ElementsBelow(q.dst, m.path) {
-		if e.Has[q.src] {
-			next := m
-			next.trigger, next.given = nil, optional(m.binding, q.src, e.Ends[q.src].Segments, m.ground)
-			q.object(next)
-		}
-	}
 }
 
 // A trigger is a rule that makes an object by writing below it, and the places of the source that

@@ -19,10 +19,6 @@ func guardKey(s binding.Side) string { return [...]string{"whenToSpoke", "whenTo
 // computeKey returns the key of the expression that computes a side.
 func computeKey(s binding.Side) string { return [...]string{"toSpoke", "toHub"}[s] }
 
-func defaultOf(r *syntax.Rule, s binding.Side) *syntax.Literal {
-	return [...]*syntax.Literal{r.DefaultInSpoke, r.DefaultInHub}[s]
-}
-
 func guardOf(r *syntax.Rule, s binding.Side) *syntax.Text {
 	return [...]*syntax.Text{r.WhenToSpoke, r.WhenToHub}[s]
 }
@@ -54,14 +50,9 @@ func implicit(b *binding.Binding, src binding.Side, by syntax.Segment, from, to 
 // pickKey reports whether a path ends at the field by which its element is picked: the path has its
 // value.
 func pickKey(b *binding.Binding, s binding.Side, path []syntax.Segment) bool {
-	switch n := len(path); n {
-	case 0:
-		return false
-	case 1:
-		return b.Picked[s] != "" && path[0].Name == b.Picked[s]
-	default:
-		return path[n-2].Kind == syntax.Pick && path[n-1].Name == path[n-2].Name
-	}
+	n := len(path)
+	return n == 1 && b.Picked[s] != "" && path[0].Name == b.Picked[s] ||
+		n > 1 && path[n-2].Kind == syntax.Pick && path[n-1].Name == path[n-2].Name
 }
 
 func isPick(s syntax.Segment) bool { return s.Kind == syntax.Pick || s.Kind == syntax.First }

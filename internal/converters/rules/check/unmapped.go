@@ -64,20 +64,14 @@ func lastOf(path []syntax.Segment) syntax.Segment {
 
 // leaves counts the places below a node that have values.
 func leaves(n *crdschema.Node) int {
-	switch n.Kind() {
-	case crdschema.Array:
-		return leaves(n.Items())
-	case crdschema.Map:
-		return leaves(n.Values())
-	case crdschema.Object, crdschema.Any:
-		count := 0
-		for _, name := range n.Properties() {
-			count += leaves(n.Property(name))
-		}
-		return max(count, 1)
-	case crdschema.None, crdschema.String, crdschema.Integer, crdschema.Number, crdschema.Boolean, crdschema.IntOrString:
+	if each := cmp.Or(n.Items(), n.Values()); each != nil {
+		return leaves(each)
 	}
-	return 1
+	count := 0
+	for _, name := range n.Properties() {
+		count += leaves(n.Property(name))
+	}
+	return max(count, 1)
 }
 
 // suggest proposes where a field without a counterpart was moved or renamed to: a field of the same
@@ -251,11 +245,7 @@ const maxValues = 8
 func unquoted(values []string) []string {
 	texts := make([]string, 0, len(values))
 	for _, value := range values {
-		if value == `""` {
-			texts = append(texts, value)
-			continue
-		}
-		texts = append(texts, strings.Trim(value, `"`))
+		texts = append(texts, cmp.Or(strings.Trim(value, `"`), value))
 	}
 	return texts
 }

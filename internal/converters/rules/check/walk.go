@@ -191,21 +191,15 @@ func (w *walker) copied(v visit) {
 		w.lost(v)
 	case !below && transform.Covers(v.dst.Node, v.src.Node):
 		w.all(v, w.handedOn(v))
-		w.filled.compare(w.placeOf(v), v.src.Node, v.dst.Node, 0)
-		w.fewerKeysBelow(w.placeOf(v), v.src.Node, v.dst.Node)
-		w.narrowing(v, true)
+		w.handed(v, true)
 	case v.src.Node.Kind() == crdschema.Map && !v.dst.Others().Known:
 		w.misfit(v)
 	case v.src.MayBeObject() && v.dst.MayBeObject() && (v.dst.Free() || !v.src.Free()):
-		w.narrowing(v, false)
+		w.handed(v, false)
 		w.emit(v, Presence, w.handedOn(v))
-		w.filled.look(w.placeOf(v), v.src.Node, v.dst.Node)
 		w.inside(v)
 	case v.src.Node.Kind() == crdschema.Array && v.dst.MayBeList():
-		if from, to := w.placeOf(v).from, w.placeOf(v).to; w.src == binding.OfSpoke {
-			w.subset(w.Version.Pos, [2][]string{v.src.Node.ListMapKeys(), v.dst.Node.ListMapKeys()}, [2]string{from, to})
-		}
-		w.narrowing(v, false)
+		w.handed(v, false)
 		o := w.handedOn(v)
 		o.partly = w.picks(v, v.dstPath)
 		w.emit(v, Presence, o)

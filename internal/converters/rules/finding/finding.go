@@ -84,16 +84,7 @@ func (f Finding) Text() string {
 
 // String returns the finding in one line of printable characters, without its hint. It names a
 // severity other than error.
-func (f Finding) String() string {
-	text := f.Text()
-	if !f.IsError() {
-		text = string(f.Severity) + ": " + text
-	}
-	if at := f.Pos.String(); at != "" {
-		text = at + ": " + text
-	}
-	return Printable(text)
-}
+func (f Finding) String() string { return f.headline("", plain) }
 
 // Sort returns the findings in the order of their positions, each once, with all that it holds for.
 // It does not change its argument.

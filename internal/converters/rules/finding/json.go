@@ -1,8 +1,8 @@
 package finding
 
 import (
+	"bytes"
 	"encoding/json"
-	"io"
 )
 
 type jsonFinding struct {
@@ -16,7 +16,7 @@ type jsonFinding struct {
 	Hint      string `json:"hint,omitempty"`
 }
 
-func renderJSON(w io.Writer, findings []Finding, _ map[string][]byte) error {
+func renderJSON(w *bytes.Buffer, findings []Finding, _ map[string][]byte) error {
 	list := make([]jsonFinding, 0, len(findings))
 	for _, f := range findings {
 		list = append(list, jsonFinding{
@@ -27,7 +27,7 @@ func renderJSON(w io.Writer, findings []Finding, _ map[string][]byte) error {
 	return encodeJSON(w, map[string]any{"findings": list})
 }
 
-func encodeJSON(w io.Writer, v any) error {
+func encodeJSON(w *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")

@@ -1,10 +1,10 @@
 package finding
 
 import (
+	"bytes"
 	"encoding/xml"
-	"fmt"
-	"io"
 	"slices"
+	"strings"
 )
 
 type (
@@ -33,32 +33,26 @@ type (
 	}
 )
 
-func renderJUnit(w io.Writer, findings []Finding, sources map[string][]byte) error {
+func renderJUnit(w *bytes.Buffer, findings []Finding, sources map[string][]byte) error {
 	suite := junitSuite{Name: "webhookd check"}
-	for _, name := range fileNames(findings, sources) {
+	for _, f := range findings {
+		suite.Cases = append(suite.Cases, junitOf(f))
+		if f.IsError() {
+			suite.Failures++
+		}
+	}
+	for name := range sources {
 		if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Pos.File == name }) {
 			suite.Cases = append(suite.Cases, junitCase{Name: "clean", Class: name, File: name})
-			continue
-		}
-		for _, f := range findings {
-			if f.Pos.File == name {
-				suite.Cases = append(suite.Cases, junitOf(f))
-				if f.IsError() {
-					suite.Failures++
-				}
-			}
 		}
 	}
+	slices.SortStableFunc(suite.Cases, func(a, b junitCase) int { return strings.Compare(a.File, b.File) })
 	suite.Tests = len(suite.Cases)
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
+	w.WriteString(xml.Header)
 	enc := xml.NewEncoder(w)
 	enc.Indent("", "  ")
-	if err := enc.Encode(junitSuites{Suite: suite}); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w)
+	err := enc.Encode(junitSuites{Suite: suite})
+	w.WriteByte('\n')
 	return err
 }
 

@@ -1,28 +1,24 @@
 package finding
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"strings"
 )
 
 // renderMarkdown writes a table for a comment on a pull request.
-func renderMarkdown(w io.Writer, findings []Finding, _ map[string][]byte) error {
+func renderMarkdown(w *bytes.Buffer, findings []Finding, _ map[string][]byte) error {
 	if len(findings) == 0 {
-		_, err := fmt.Fprintln(w, "No findings.")
-		return err
+		w.WriteString("No findings.\n")
+		return nil
 	}
-	if _, err := io.WriteString(w, "| severity | where | finding |\n|---|---|---|\n"); err != nil {
-		return err
-	}
+	w.WriteString("| severity | where | finding |\n|---|---|---|\n")
 	for _, f := range findings {
 		text := MarkdownText(f.Text())
 		if f.Hint != "" {
 			text += "<br>hint: " + MarkdownText(f.Hint)
 		}
-		if _, err := fmt.Fprintf(w, "| %s | %s | %s |\n", f.severity(), MarkdownText(f.Pos.String()), text); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "| %s | %s | %s |\n", f.severity(), MarkdownText(f.Pos.String()), text)
 	}
 	return nil
 }

@@ -1,11 +1,9 @@
 package finding
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -30,7 +28,7 @@ func Formats() []Format { return []Format{Text, JSON, GitHub, SARIF, JUnit, Mark
 // Render writes the findings in order, each once. The sources are the texts of the files; without
 // one, only the source lines are missing. It fails if w fails, or if the format does not exist.
 func Render(w io.Writer, format Format, findings []Finding, sources map[string][]byte) error {
-	renderers := map[Format]func(io.Writer, []Finding, map[string][]byte) error{
+	renderers := map[Format]func(*bytes.Buffer, []Finding, map[string][]byte) error{
 		Text: renderText, Color: renderColor, JSON: renderJSON, GitHub: renderGitHub, SARIF: renderSARIF, JUnit: renderJUnit, Markdown: renderMarkdown,
 	}
 	render, ok := renderers[format]
@@ -38,15 +36,16 @@ func Render(w io.Writer, format Format, findings []Finding, sources map[string][
 		names := fmt.Sprint(Formats()) // [text json ...]
 		return fmt.Errorf("no such output format, use one of %s: %s", strings.ReplaceAll(strings.Trim(names, "[]"), " ", ", "), format)
 	}
-	buffered := bufio.NewWriter(w)
-	if err := render(buffered, Sort(findings), sources); err != nil {
+	var text bytes.Buffer
+	if err := render(&text, Sort(findings), sources); err != nil {
 		return err
 	}
-	return buffered.Flush()
+	_, err := text.WriteTo(w)
+	return err
 }
 
 // renderGitHub writes workflow commands: https://docs.github.com/actions, "Workflow commands".
-func renderGitHub(w io.Writer, findings []Finding, _ map[string][]byte) error {
+func renderGitHub(w *bytes.Buffer, findings []Finding, _ map[string][]byte) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	for _, f := range findings {
@@ -65,19 +64,7 @@ func renderGitHub(w io.Writer, findings []Finding, _ map[string][]byte) error {
 		if f.Hint != "" {
 			text += "\nhint: " + f.Hint
 		}
-		if _, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", command, at, property.Replace(f.Code), message.Replace(text)); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "::%s %s,title=%s::%s\n", command, at, property.Replace(f.Code), message.Replace(text))
 	}
 	return nil
-}
-
-// fileNames returns the names of all files in order.
-func fileNames(findings []Finding, sources map[string][]byte) []string {
-	names := slices.Collect(maps.Keys(sources))
-	for _, f := range findings {
-		names = append(names, f.Pos.File)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

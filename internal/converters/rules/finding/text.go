@@ -1,8 +1,8 @@
 package finding
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,9 +13,12 @@ import (
 // 1 MiB.
 const maxShown = 160
 
-func renderText(w io.Writer, findings []Finding, sources map[string][]byte) error {
-	return writeText(w, findings, sources, func(_, text string) string { return text })
+func renderText(w *bytes.Buffer, findings []Finding, sources map[string][]byte) error {
+	return writeText(w, findings, sources, plain)
 }
+
+// plain paints nothing.
+func plain(_, text string) string { return text }
 
 // The colors of text, as SGR parameters of ECMA-48.
 const (
@@ -25,29 +28,24 @@ const (
 	bold   = "1"
 )
 
-func renderColor(w io.Writer, findings []Finding, sources map[string][]byte) error {
+func renderColor(w *bytes.Buffer, findings []Finding, sources map[string][]byte) error {
 	return writeText(w, findings, sources, func(color, text string) string { return "\x1b[" + color + "m" + text + "\x1b[0m" })
 }
 
-// headline returns the finding in one line, as String does, and its code. Every position and
-// severity is painted.
-func (f Finding) headline(paint func(color, text string) string) string {
-	color := map[Severity]string{Error: red, Warning: yellow, Note: cyan}[f.severity()]
-	text := Printable(f.Text())
-	if f.Code != "" {
-		text += " (" + f.Code + ")"
-	}
-	if !f.IsError() {
+// headline returns the finding in one line, with its code at the end. Every position and severity
+// is painted.
+func (f Finding) headline(code string, paint func(color, text string) string) string {
+	color, where := map[Severity]string{Error: red, Warning: yellow, Note: cyan}[f.severity()], bold
+	text := Printable(f.Text()) + code
+	if f.IsError() {
+		where += ";" + color
+	} else {
 		text = paint(color, string(f.Severity)+":") + " " + text
 	}
-	at := Printable(f.Pos.String())
-	switch {
-	case at == "":
-		return text
-	case f.IsError():
-		return paint(bold+";"+color, at+":") + " " + text
+	if at := f.Pos.String(); at != "" {
+		text = paint(where, Printable(at)+":") + " " + text
 	}
-	return paint(bold, at+":") + " " + text
+	return text
 }
 
 // grouped returns the findings of which those with one cause are one, and the places of that.
@@ -75,7 +73,7 @@ func grouped(findings []Finding) (groups []Finding, places [][]string) {
 	return groups, places
 }
 
-func writeText(w io.Writer, findings []Finding, sources map[string][]byte, paint func(color, text string) string) error {
+func writeText(w *bytes.Buffer, findings []Finding, sources map[string][]byte, paint func(color, text string) string) error {
 	lines := map[string][]string{}
 	var last Position
 	var runes []rune // of the line of last: a long line may have many findings
@@ -84,21 +82,22 @@ func writeText(w io.Writer, findings []Finding, sources map[string][]byte, paint
 		if _, ok := lines[f.Pos.File]; !ok {
 			lines[f.Pos.File] = SplitLines(string(sources[f.Pos.File]))
 		}
-		text := f.headline(paint) + "\n"
+		code := ""
+		if f.Code != "" {
+			code = " (" + f.Code + ")"
+		}
+		w.WriteString(f.headline(code, paint) + "\n")
 		if n := f.Pos.Line; n > 0 && n <= len(lines[f.Pos.File]) && len(sources[f.Pos.File]) > 0 {
 			if last.File != f.Pos.File || last.Line != n {
 				last, runes = f.Pos, []rune(lines[f.Pos.File][n-1])
 			}
-			text += excerpt(runes, n, f.Pos.Column, paint)
+			w.WriteString(excerpt(runes, n, f.Pos.Column, paint))
 		}
 		if len(places[i]) > 1 {
-			text += "    " + strings.Join(places[i], "\n    ") + "\n"
+			w.WriteString("    " + strings.Join(places[i], "\n    ") + "\n")
 		}
 		if f.Hint != "" {
-			text += "  " + paint(cyan, "hint:") + " " + Printable(f.Hint) + "\n"
-		}
-		if _, err := io.WriteString(w, text); err != nil {
-			return err
+			w.WriteString("  " + paint(cyan, "hint:") + " " + Printable(f.Hint) + "\n")
 		}
 	}
 	return nil

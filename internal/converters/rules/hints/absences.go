@@ -15,12 +15,8 @@ func MayBeAbsent(k *binding.Kind) func(from, to, path string) bool {
 			if s.Version == nil || version != from && version != to {
 				return false
 			}
-			side := binding.OfSpoke
-			if version != to {
-				side = binding.OfHub
-			}
 			return s.Version.MayBeAbsent != nil || slices.ContainsFunc(s.Absences, func(a *binding.Subtree) bool {
-				return s.Names[side] == to && a.Has(side, path)
+				return s.Names[a.Side] == to && a.Has(a.Side, path)
 			})
 		})
 	}

@@ -61,31 +61,25 @@ func (w *walk) rules(rules []*syntax.Rule, below [2]string, depth int) {
 
 // rule adds what a rule says of its places.
 func (w *walk) rule(r *syntax.Rule, below [2]string) {
-	places := [2]*syntax.Place{r.Spoke, r.Hub}
-	literals := literalsOf(r)
-	for side, place := range places {
+	literals, first := literalsOf(r), mappings(r)
+	if r.Codec != nil {
+		first = append(first, codecTexts(r.Codec.Value)...)
+	}
+	for side, place := range [2]*syntax.Place{r.Spoke, r.Hub} {
 		if place == nil {
 			continue
 		}
 		for _, named := range place.Paths {
 			path := below[side] + named.Path.String()
-			w.add(side, path, nil)
 			w.add(side, path, literals)
 			w.add(side, path, fallback([2]*syntax.Literal{r.DefaultInSpoke, r.DefaultInHub}[side], place, named.Name))
 		}
+		w.add(side, below[side]+place.Paths[0].Path.String(), first)
 		for path, texts := range objectPaths(r) {
 			w.add(side, path, texts)
 		}
 	}
-	w.mappings(r, below)
 	w.template(r, below)
-	if r.Codec != nil {
-		for side, place := range places {
-			if place != nil {
-				w.add(side, below[side]+place.Paths[0].Path.String(), codecTexts(r.Codec.Value))
-			}
-		}
-	}
 }
 
 func (w *walk) add(side int, path string, texts []string) {
@@ -97,30 +91,18 @@ func (w *walk) add(side int, path string, texts []string) {
 	paths[path] = append(paths[path], texts...)
 }
 
-// mappings adds the values of `values` and `hubValues` on both sides: those of one side nearly
-// match on the other.
-func (w *walk) mappings(r *syntax.Rule, below [2]string) {
-	var texts []string
+// mappings returns the values of `values` and `hubValues` of both sides, and texts that nearly
+// match them.
+func mappings(r *syntax.Rule) (texts []string) {
 	for _, m := range slices.Concat(r.Values, r.HubValues) {
 		for _, value := range []syntax.Scalar{m.From, m.To} {
-			texts = append(texts, string(value.JSON))
-			texts = append(texts, near(string(value.JSON))...)
+			var s string
+			if texts = append(texts, string(value.JSON)); json.Unmarshal(value.JSON, &s) == nil {
+				texts = append(texts, quoted(s+"x", strings.ToLower(s), strings.ToUpper(s), s+" ")...)
+			}
 		}
 	}
-	for side, place := range [2]*syntax.Place{r.Spoke, r.Hub} {
-		if place != nil {
-			w.add(side, below[side]+place.Paths[0].Path.String(), texts)
-		}
-	}
-}
-
-// near returns texts that nearly match a string.
-func near(text string) []string {
-	var s string
-	if json.Unmarshal([]byte(text), &s) != nil {
-		return nil
-	}
-	return quoted(s+"x", strings.ToLower(s), strings.ToUpper(s), s+" ")
+	return texts
 }
 
 // fallback returns the default of a path.

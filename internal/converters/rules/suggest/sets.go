@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ type ruleSet struct {
 func (d *draft) share(guesses []guess, objects []pair) []guess {
 	for _, p := range objects { // outer ones first
 		rules := below(guesses, p)
-		at := slices.DeleteFunc(slices.Clone(objects), func(o pair) bool { return !slices.EqualFunc(below(guesses, o), rules, guess.is) })
+		at := slices.DeleteFunc(slices.Clone(objects), func(o pair) bool { return !reflect.DeepEqual(below(guesses, o), rules) })
 		if len(rules)*(len(at)-1) <= len(at) || !slices.ContainsFunc(rules, func(g guess) bool { return g.sure }) {
 			continue
 		}
@@ -30,9 +31,10 @@ func (d *draft) share(guesses []guess, objects []pair) []guess {
 		d.sets = append(d.sets, ruleSet{name, rules})
 		for _, o := range at {
 			use := guess{[2][]string{{o[ofVersion].path}, {o[ofHub].path}}, "use: " + name, "the same rules in several objects", true}
-			guesses = append(slices.DeleteFunc(guesses, func(g guess) bool {
-				return len(below([]guess{g}, o)) > 0 || g.is(guess{ends: use.ends, sure: true})
-			}), use)
+			guesses = slices.DeleteFunc(guesses, func(g guess) bool {
+				return len(below([]guess{g}, o)) > 0 || g.keys == "" && reflect.DeepEqual(g.ends, use.ends)
+			})
+			guesses = append(guesses, use)
 		}
 	}
 	return guesses
@@ -55,8 +57,4 @@ func below(guesses []guess, at pair) (all []guess) {
 		}
 	}
 	return all
-}
-
-func (g guess) is(o guess) bool {
-	return slices.Equal(g.ends[ofVersion], o.ends[ofVersion]) && slices.Equal(g.ends[ofHub], o.ends[ofHub]) && g.keys == o.keys && g.sure == o.sure
 }

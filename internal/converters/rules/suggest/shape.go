@@ -5,155 +5,120 @@ import (
 	"strings"
 
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/document/didyoumean"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
-// A shape says how the value of one place becomes that of another one. The zero shape copies it.
-type shape struct {
-	suffix [2][]syntax.Segment // from the two places to those that a rule pairs
-	keys   string              // further keys of the rule, in YAML
-	units  []string            // words of names that the keys account for
-	why    string              // it was found, if the names do not show it
-	doubt  bool                // there are other ways
-	named  bool                // the names around it say that it is right
-}
-
-// between returns how the values of two places may become each other.
-func between(p pair) (shape, bool) {
-	v, h := p[ofVersion].node, p[ofHub].node
-	switch {
-	case v.Scalar() && h.Scalar():
-		return scalars(p)
-	case v.Same(h):
-		return shape{}, true
-	}
-	for side, q := range p {
-		if s := wrapped(p[1-side], q); s.keys != "" || len(s.suffix[1]) > 0 {
-			if side == ofVersion {
-				slices.Reverse(s.suffix[:])
-			}
-			return s, true
-		}
-	}
+// convert finds how the values of two places may become each other, and reports whether there is a
+// way.
+func (c *candidate) convert() bool {
+	v, h := c.pair[ofVersion].node, c.pair[ofHub].node
 	a, b := content(v), content(h)
-	return each(v), v.Kind() == h.Kind() && (a == nil) == (b == nil) && (a == nil || a.SharesName(b))
+	switch c.ends = c.pair; {
+	case v.Scalar() && h.Scalar():
+		return c.scalars()
+	case v.Same(h):
+		return true
+	case v.Kind() == h.Kind() && (a == nil && b == nil || a.SharesName(b)):
+		c.ends = c.elements()
+		return true
+	}
+	return c.wrap(ofVersion) || c.wrap(ofHub)
 }
 
-// each is the shape of two lists or maps. A rule for a list as a whole would rule out rules for
-// what is in its elements.
-func each(n *crdschema.Node) (s shape) {
-	kind := map[crdschema.Kind]syntax.SegmentKind{crdschema.Array: syntax.Elements, crdschema.Map: syntax.Values}[n.Kind()]
-	if kind != syntax.Field {
-		s.suffix = [2][]syntax.Segment{{{Kind: kind}}, {{Kind: kind}}}
-	}
-	return s
-}
-
-// wrapped returns the shape of a value and another one with more structure, else the zero shape.
-func wrapped(p, q place) (s shape) {
-	a, b := p.node, q.node
-	plural := p.name() != q.name() && slices.Equal(p.words(), q.words())
-	scalar := func(name string) bool { return b.Property(name).Scalar() }
-	switch list := b.Kind() == crdschema.Array; {
-	case list && a.Kind() == crdschema.Map:
-		return keyed(a, q)
-	case list && a.Kind() == b.Items().Kind() && (a.Kind() == crdschema.Object && a.Agrees(b.Items()) || a.Scalar() && plural):
-		s.suffix[1], s.why = []syntax.Segment{{Kind: syntax.First}}, "one value, and a list of them"
-	case b.Kind() == crdschema.Object && !a.SharesName(b):
-		s.why = "a value and an object around it"
-		s.suffix[1], s.doubt = holder(b, a, "", q)
-		if s.suffix[1] == nil && a.Kind() == crdschema.String && slices.Equal(p.names, q.names) && !slices.ContainsFunc(b.Properties(), scalar) {
-			s = shape{keys: "codec: YAML", why: "a text and what may be written in it", doubt: true}
-		}
-	}
-	return s
-}
-
-// keyed is the shape of a map and a list whose elements have a key.
-func keyed(a *crdschema.Node, list place) (s shape) {
-	items, declared := list.node.Items(), list.node.ListMapKeys()
-	keys := append(slices.Clone(declared), "name", "key", "id")
-	i := slices.IndexFunc(keys, func(key string) bool { return items.Property(key).Kind() == crdschema.String })
-	if i < 0 {
-		return s
-	}
-	inner := []syntax.Segment{}
-	if content(a) == nil { // of objects the fields are compared
-		inner, s.doubt = holder(items, a.Values(), keys[i], list)
-	}
-	if inner != nil {
-		s.why, s.doubt = "a map and a list with keys", s.doubt || !slices.Contains(declared, keys[i])
-		s.suffix = [2][]syntax.Segment{{{Kind: syntax.KeyedValues, Name: keys[i]}}, append([]syntax.Segment{{Kind: syntax.KeyedElements, Name: keys[i]}}, inner...)}
-	}
-	return s
-}
-
-// holder returns the path of the field of an object that can hold a value: the only one apart from
-// its key, else one whose name says so, or the only one that is no scalar, which is in doubt.
-func holder(object, value *crdschema.Node, key string, at place) (path []syntax.Segment, doubt bool) {
-	others := slices.DeleteFunc(slices.Clone(object.Properties()), func(n string) bool { return n == key })
-	says := func(n string) bool {
-		return n == "value" || n == "name" || slices.Equal(didyoumean.Words(n), at.words())
-	}
-	for _, fits := range []func(n string) bool{func(string) bool { return len(others) == 1 }, says, func(string) bool { return !value.Scalar() }} {
-		chosen := slices.DeleteFunc(slices.Clone(others), func(n string) bool {
-			return !fits(n) || object.Property(n).Kind() != value.Kind() || !object.Property(n).Agrees(value)
-		})
-		if len(chosen) == 1 {
-			return []syntax.Segment{{Kind: syntax.Field, Name: chosen[0]}}, len(others) > 1 || value.Kind() == crdschema.Object
-		}
-	}
-	return nil, true
-}
-
-// scalars is between for numbers, truth values and texts.
-func scalars(p pair) (shape, bool) {
-	v, h := p[ofVersion].node, p[ofHub].node
-	switch values := spelling(v.Enum(), h.Enum()); {
-	case v.Kind() == crdschema.Boolean && h.Kind() == crdschema.Boolean && negative(p[ofVersion]) != negative(p[ofHub]):
-		return shape{keys: "values: {true: false, false: true}", units: []string{"enable", "enabled", "disable", "disabled"}, why: "the opposite"}, true
-	case !p.sameName() && strings.TrimPrefix(p[ofVersion].name(), "un") == strings.TrimPrefix(p[ofHub].name(), "un"):
-		return shape{}, false // unready is not ready
-	case values != "" && !v.Same(h):
-		return shape{keys: "values: {" + values + "}", why: "the values are spelled differently"}, true
-	case v.Kind() != h.Kind() || (v.Format() == "byte") != (h.Format() == "byte"):
-		s := codec(p[ofVersion], p[ofHub])
-		if s.keys == "" {
-			s = codec(p[ofHub], p[ofVersion])
-		}
-		return s, s.keys != ""
-	case !v.Agrees(h):
-		return shape{why: "other values, which need `values`", doubt: true}, true
-	}
-	return shape{}, true
-}
-
-// codec is the shape of a number, a truth value or bytes, and a text; else the zero shape.
-func codec(p, q place) shape {
-	a, b := p.node, q.node
-	says := func(units ...string) bool {
-		return slices.ContainsFunc(p.words(), func(w string) bool { return slices.Contains(units, w) })
-	}
-	text, whole := b.Kind() == crdschema.String, a.Kind() == crdschema.Integer
+// wrap is convert for a value on one side, and one with more structure on the other.
+func (c *candidate) wrap(side int) bool {
+	a, b := c.pair[side], c.pair[1-side]
+	kind, items := a.node.Kind(), b.node.Items()
 	switch {
-	case text && a.Kind() == crdschema.Boolean && p.name() == q.name():
-		return shape{keys: "codec: String", doubt: len(b.Enum()) > 0}
-	case len(a.Enum())+len(b.Enum()) > 0:
-	case whole && says("byte") && (text || b.Kind() == crdschema.IntOrString):
-		return shape{keys: "codec: QuantityInt", units: []string{"byte"}}
-	case !text:
-	case a.Kind() == crdschema.String:
-		return shape{keys: "codec: Base64", units: []string{"base64"}}
-	case whole && says("second"):
-		return shape{keys: "codec: DurationSeconds", units: []string{"second"}}
-	case whole && says("timeout", "interval", "duration", "period", "ttl", "delay", "age", "time"):
-		return shape{keys: "codec: DurationSeconds", doubt: true}
-	case whole || a.Kind() == crdschema.Number: // another name, or a text with a pattern, may have a unit
-		v := b.Structural().ValueValidation
-		return shape{keys: "codec: String", doubt: p.name() != q.name() || v != nil && v.Pattern != ""}
+	case kind == crdschema.Map && items != nil:
+		keys := append(slices.Clone(b.node.ListMapKeys()), "name", "key", "id")
+		i := slices.IndexFunc(keys, func(key string) bool { return items.Property(key).Kind() == crdschema.String })
+		if i < 0 {
+			return false
+		}
+		c.why, c.doubt = "a map and a list with keys", i >= len(b.node.ListMapKeys())
+		a, b = a.step(syntax.KeyedValues, keys[i]), b.step(syntax.KeyedElements, keys[i])
+		if len(a.node.Properties()) == 0 { // else the fields are compared
+			b = c.holder(b, a.node, keys[i], c.pair[1-side].words())
+		}
+	case items != nil && (kind == crdschema.Object && a.node.Agrees(items) || kind == items.Kind() && a.node.Scalar()):
+		if kind != crdschema.Object && (a.name() == b.name() || !slices.Equal(a.words(), b.words())) {
+			return false
+		}
+		b, c.why = b.step(syntax.First, ""), "one value, and a list of them"
+	case b.node.Kind() == crdschema.Object && kind == crdschema.String && slices.Equal(a.names, b.names) && b.node.PreservesUnknown():
+		c.keys, c.why, c.doubt = "codec: YAML", "a text and what may be written in it", true
+	case b.node.Kind() == crdschema.Object:
+		b, c.why = c.holder(b, a.node, "", b.words()), "a value and an object around it"
+	default:
+		return false
 	}
-	return shape{}
+	c.ends[side], c.ends[1-side] = a, b
+	return b.node != nil
+}
+
+// holder returns the field of an object that can hold a value: the only one, or the one whose name
+// says so.
+func (c *candidate) holder(object place, value *crdschema.Node, key string, around []string) place {
+	others := slices.DeleteFunc(object.fields(), func(f place) bool { return f.name() == key })
+	fits := slices.DeleteFunc(slices.Clone(others), func(f place) bool { return f.node.Kind() != value.Kind() || !f.node.Agrees(value) })
+	if len(fits) > 1 {
+		fits = slices.DeleteFunc(fits, func(f place) bool {
+			return f.name() != "value" && f.name() != "name" && !slices.Equal(f.words(), around)
+		})
+	}
+	if len(fits) != 1 {
+		return place{}
+	}
+	c.doubt = c.doubt || len(others) > 1 || value.Kind() == crdschema.Object
+	return fits[0]
+}
+
+// scalars is convert for numbers, truth values and texts.
+func (c *candidate) scalars() bool {
+	v, h := c.pair[ofVersion], c.pair[ofHub]
+	kind, values := v.node.Kind(), spelling(v.node.Enum(), h.node.Enum())
+	switch {
+	case kind == crdschema.Boolean && h.node.Kind() == kind && negative(v) != negative(h):
+		c.keys, c.why = "values: {true: false, false: true}", "the opposite"
+	case !c.sameName() && strings.TrimPrefix(v.name(), "un") == strings.TrimPrefix(h.name(), "un"):
+		return false // unready is not ready
+	case values != "" && !v.node.Same(h.node):
+		c.keys, c.why = "values: {"+values+"}", "the values are spelled differently"
+	case kind == h.node.Kind() && (v.node.Format() == "byte") == (h.node.Format() == "byte"):
+		if !v.node.Agrees(h.node) {
+			c.why, c.doubt = "other values, which need `values`", true
+		}
+	case kind == crdschema.String || kind == crdschema.IntOrString:
+		return c.codec(h, v)
+	default:
+		return c.codec(v, h)
+	}
+	return true
+}
+
+// codec is convert for a number, a truth value or bytes, and a text.
+func (c *candidate) codec(value, text place) bool {
+	a, b := value.node.Kind(), text.node.Kind()
+	enum := len(value.node.Enum())+len(text.node.Enum()) > 0
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(value.words(), func(w string) bool { return slices.Contains(words, w) })
+	}
+	switch {
+	case b == crdschema.String && a == crdschema.Boolean && c.sameName():
+		c.keys, c.doubt = "codec: String", enum
+	case !enum && (b == crdschema.String || b == crdschema.IntOrString) && a == crdschema.Integer && says("byte"):
+		c.keys = "codec: QuantityInt"
+	case enum || b != crdschema.String:
+	case a == crdschema.String:
+		c.keys = "codec: Base64"
+	case a == crdschema.Integer && says("second", "timeout", "interval", "duration", "period", "ttl", "delay", "age", "time"):
+		c.keys, c.doubt = "codec: DurationSeconds", !says("second")
+	case a == crdschema.Integer || a == crdschema.Number: // another name, or a text with a pattern, may have a unit
+		v := text.node.Structural().ValueValidation
+		c.keys, c.doubt = "codec: String", !c.sameName() || v != nil && v.Pattern != ""
+	}
+	return c.keys != ""
 }
 
 // negative reports whether the name of a place says that something is not.
@@ -194,13 +159,14 @@ func content(n *crdschema.Node) *crdschema.Node {
 	return nil
 }
 
-// shared returns how many fields two objects have in common, and which part of the smaller one that
-// is: the other fields may be new.
-func shared(a, b *crdschema.Node) (n int, part float64) {
+// shared returns which part of the fields of the smaller of two objects both have: the other fields
+// may be new.
+func shared(a, b *crdschema.Node) float64 {
+	n := 0
 	for _, name := range a.Properties() {
 		if a.Property(name).Kind() == b.Property(name).Kind() {
 			n++
 		}
 	}
-	return n, float64(n) / float64(min(len(a.Properties()), len(b.Properties())))
+	return float64(n) / float64(min(len(a.Properties()), len(b.Properties())))
 }

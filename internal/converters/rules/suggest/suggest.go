@@ -15,7 +15,6 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters/rules/binding"
 	"github.com/crdconvert/webhookd/internal/converters/rules/check"
 	"github.com/crdconvert/webhookd/internal/converters/rules/syntax"
-	"github.com/crdconvert/webhookd/internal/converters/rules/transform"
 	"github.com/crdconvert/webhookd/internal/schema/crdschema"
 )
 
@@ -32,25 +31,15 @@ func Conversion(ctx context.Context, crd *crdschema.CRD, hubName string) ([]byte
 	if at < 0 {
 		return nil, fmt.Errorf("no version %s in %s, use one of %s", hubName, crd.Name, strings.Join(crd.VersionNames(), ", "))
 	}
-	hub := crd.Versions[at]
-	d := draft{crd: crd, hub: hub, guesses: map[string][]guess{}}
+	d := draft{crd: crd, hub: crd.Versions[at], guesses: map[string][]guess{}}
 	for _, v := range crd.Versions {
-		if v != hub {
-			guesses, objects := match([2]string{v.Name, hub.Name}, v.Root, hub.Root)
-			d.guesses[v.Name] = d.share(guesses, objects)
-		}
-	}
-	env, err := transform.NewEnv(nil)
-	if err != nil {
-		return nil, fmt.Errorf("expressions cannot be compiled: %w", err)
+		guesses, objects := match([2]string{v.Name, d.hub.Name}, pair{{node: v.Root}, {node: d.hub.Root}})
+		d.guesses[v.Name] = d.share(guesses, objects)
 	}
 	file, _ := syntax.Parse("", d.write(nil))
-	var open []check.Direction
 	syntax.Link([]*syntax.File{file})
-	for _, k := range binding.Bind(ctx, file.Conversions, []*crdschema.CRD{crd}, binding.Options{Env: env}).Kinds {
-		open = check.Explain(k)
-	}
-	return d.write(open), nil
+	kind := binding.Bind(ctx, file.Conversions, []*crdschema.CRD{crd}, binding.Options{}).Kind(crd.Name)
+	return d.write(check.Explain(kind)), nil
 }
 
 // A draft is what a Conversion says.
