@@ -85,6 +85,9 @@ func TestOverload(t *testing.T) {
 	if little := post(t, client, s.url(), strings.NewReader(strings.Repeat(" ", 4<<10))); little.code != http.StatusOK {
 		t.Errorf("small: %d, want 200", little.code)
 	}
+	if got := get(t, client, strings.TrimSuffix(s.url(), server.DefaultPath)+"/readyz"); got.code != http.StatusOK {
+		t.Errorf("readiness is shed too: %d", got.code)
+	}
 	if diff := cmp.Diff([]string{gate.ShedBytes}, sheds.get()); diff != "" {
 		t.Errorf("hook (-want +got):\n%s", diff)
 	}
@@ -107,33 +110,6 @@ func TestContentLengthTakesNoMemory(t *testing.T) {
 	if got := s.Stats(); got.Bytes > 64<<10 || got.Connections != 3 {
 		t.Errorf("three bodies of one byte so far take %d bytes, on %d connections", got.Bytes, got.Connections)
 	}
-}
-
-func TestTooManyRequests(t *testing.T) {
-	t.Parallel()
-	hold, held, release := holder(t)
-	var sheds record[string]
-	s := start(t, func(o *server.Options) {
-		o.Webhook = hold
-		tightLimits(&o.Limits)
-		o.Limits.InFlightRequests = 1
-		o.Hooks.Shed = sheds.add
-	})
-	client := newClient(t)
-	var wg sync.WaitGroup
-	wg.Go(func() { post(t, client, s.url(), strings.NewReader("hold")) })
-	<-held
-	if got := post(t, client, s.url(), strings.NewReader("{}")); got.code != http.StatusTooManyRequests {
-		t.Errorf("code %d, want 429", got.code)
-	}
-	if got := get(t, client, strings.TrimSuffix(s.url(), server.DefaultPath)+"/readyz"); got.code != http.StatusOK {
-		t.Errorf("readiness is shed too: %d", got.code)
-	}
-	if diff := cmp.Diff([]string{gate.ShedRequests}, sheds.get()); diff != "" {
-		t.Errorf("hook (-want +got):\n%s", diff)
-	}
-	release()
-	wg.Wait()
 }
 
 // chunked hides a reader's length, so the client sends it in chunks.
@@ -242,9 +218,12 @@ func TestClientThatLeavesHoldsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := startPiped(t, func(o *server.Options) {
-			o.Limits.InFlightRequests, o.Limits.QueueWait = 1, time.Minute
+			o.Limits.InFlightBytes, o.Limits.QueueWait = 1<<20, time.Minute
 			o.Webhook = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
+				if err := server.Reserve(r.Context(), 700<<10); err != nil {
+					t.Error(err)
+				}
 				<-r.Context().Done()
 			})
 		})

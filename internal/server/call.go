@@ -88,7 +88,7 @@ func (c *call) serve() {
 	c.body.pace()
 	c.answer.call = c
 	// A body that is reserved at once is not worth giving up.
-	if conn != nil && (r.ContentLength < 0 || r.ContentLength > firstBytes || c.server.opts.Limits.InFlightRequests > 0) {
+	if conn != nil && (r.ContentLength < 0 || r.ContentLength > firstBytes) {
 		c.watched = true
 		c.share.Watch(max(r.ContentLength, 0), c.answer.arrived, c.stop)
 		conn.Watch(&c.share)

@@ -84,9 +84,6 @@ type Limits struct {
 	// InFlightBytes bounds the memory of all requests and connections together. 0: 60 % of
 	// GOMEMLIMIT, or 1 GiB without one: max-in-flight-bytes.
 	InFlightBytes int64
-	// InFlightRequests bounds the requests in progress. 0: no bound. An API server keeps at least
-	// ten calls in flight for each kind that it caches (KEP-6178), so do not set it low.
-	InFlightRequests int
 	// QueueWait is how long a request may wait for its share before it is answered 429, and at most
 	// until its deadline. Meanwhile slow bodies give way. 0: no wait, and no body gives way.
 	// kube-apiserver tries up to eleven times with a second in between, within 30 s in all. Only if

@@ -61,7 +61,7 @@ func New(opts Options) *Server {
 	opts.complete()
 	limits := &opts.Limits
 	open := listen.NewConns(limits.connections(), opts.Hooks.CutOff)
-	ledger := gate.New(limits.InFlightBytes, limits.InFlightRequests, limits.QueueWait,
+	ledger := gate.New(limits.InFlightBytes, limits.QueueWait,
 		func() int64 { return int64(open.Count()) * listen.ConnBytes })
 	s := &Server{
 		opts:      opts,

@@ -189,16 +189,15 @@ func TestQueuedBodyIsNotSlow(t *testing.T) {
 	chunk := strings.Replace(reviewHead, "Content-Length: 4\n", "Transfer-Encoding: chunked\n\n", 1) +
 		strconv.FormatInt(100<<10, 16) + "\n" + body + "\n"
 	for name, tt := range map[string]struct {
-		requests int // InFlightRequests
-		text     string
-		code     int
-		took     time.Duration
+		text string
+		code int
+		took time.Duration
 	}{
-		"came at once":                     {1, sized + body, http.StatusOK, waits},
-		"never comes":                      {1, sized + body[1:], http.StatusRequestTimeout, waits + readTime},
-		"the client's time ends meanwhile": {1, strings.Replace(sized, "rt ", "rt?timeout=3s ", 1) + body, http.StatusTooManyRequests, 2 * time.Second},
-		"chunks come when they may":        {2, chunk + "0\n\n", http.StatusOK, waits},
-		"a chunk never comes":              {2, chunk, http.StatusRequestTimeout, 29 * time.Second},
+		"came at once":                     {sized + body, http.StatusOK, waits},
+		"never comes":                      {sized + body[1:], http.StatusRequestTimeout, waits + readTime},
+		"the client's time ends meanwhile": {strings.Replace(sized, "rt ", "rt?timeout=3s ", 1) + body, http.StatusTooManyRequests, 2 * time.Second},
+		"chunks come when they may":        {chunk + "0\n\n", http.StatusOK, waits},
+		"a chunk never comes":              {chunk, http.StatusRequestTimeout, 29 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -208,7 +207,7 @@ func TestQueuedBodyIsNotSlow(t *testing.T) {
 				s := startPiped(t, func(o *server.Options) {
 					o.Webhook, o.Hooks.Rejected = hold, rejects.add
 					tightLimits(&o.Limits)
-					o.Limits.InFlightRequests, o.Limits.QueueWait = tt.requests, time.Minute
+					o.Limits.QueueWait = time.Minute
 				})
 				client := pipeClient(t, func() *piped { return s })
 				var holding sync.WaitGroup

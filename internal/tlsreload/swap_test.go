@@ -1,7 +1,6 @@
 package tlsreload
 
 import (
-	"crypto/tls"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,30 +12,6 @@ import (
 
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
-
-// C1: the volume changes under load.
-func TestSwapUnderHandshakes(t *testing.T) {
-	t.Parallel()
-	ca := tlstest.NewCA(t, "ca")
-	dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
-	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: fast})
-	run(t, s)
-	addr := listen(t, s.TLSConfig())
-	stop := hammer(t, addr, ca.Pool(), 4)
-
-	for i := range 50 {
-		next := ca.Issue(t, tlstest.Leaf{})
-		tlstest.SwapSecretDir(t, dir, next.Files())
-		await(t, updated, "the swapped pair")
-		state := mustDial(t, addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
-		if !state.PeerCertificates[0].Equal(next.Leaf) {
-			t.Fatalf("swap %d: a handshake after the update got another leaf", i+1)
-		}
-	}
-	if stop() == 0 {
-		t.Error("no handshake was made while pairs were swapped")
-	}
-}
 
 // C2: a change is found within the poll interval.
 func TestSwapFoundByPolling(t *testing.T) {

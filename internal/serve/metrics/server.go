@@ -21,7 +21,7 @@ type serverMetrics struct {
 func newServerMetrics() serverMetrics {
 	m := serverMetrics{
 		shed: counters("shed_total",
-			"Requests answered 429, by reason: bytes, requests or turns to convert in use, slow, a body that came too slowly while others waited, or memory, the largest while the heap was almost full.", "reason"),
+			"Requests answered 429, by reason: bytes or turns to convert in use, slow, a body that came too slowly while others waited, or memory, the largest while the heap was almost full.", "reason"),
 		rejected: counters("rejected_total",
 			"Requests answered with an HTTP error other than 429, by code.", "code"),
 		cutOff: counters("connections_cut_off_total",

@@ -44,7 +44,7 @@ func wantStopped(t *testing.T, what string, w *watched, want string) {
 func TestSlowBodiesGiveWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		small := make([]*watched, 0, 5)
 		for range 5 { // the largest of them is found in any order
 			small = append(small, come(t, l, 40, 1))
@@ -71,7 +71,7 @@ func TestSlowBodiesGiveWay(t *testing.T) {
 func TestWaitingBodyIsNotSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		l.wait = time.Minute
 		full, waiting := come(t, l, 50, 50), come(t, l, 60, 20)
 		if err := full.Convert(); err != nil {
@@ -102,7 +102,7 @@ func TestLargeBodiesDoNotDeadlock(t *testing.T) {
 }
 
 func testLargeBodies(t *testing.T) {
-	l := testLedger(0)
+	l := testLedger()
 	early := come(t, l, 1, 1)
 	bodies := []*watched{come(t, l, 60, 24), come(t, l, 60, 24), come(t, l, 60, 24)}
 	other := ask(t, l, flowOf(2, true), 3)
@@ -140,7 +140,7 @@ func testLargeBodies(t *testing.T) {
 func TestFreshRequestsOnlyWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		full, fresh, later := ask(t, l, flowOf(1, true), 60), ask(t, l, flowOf(1, true), 60), come(t, l, 20, 20)
 		advance(l.wait - pressInterval)
 		wantWaiting(t, "a later one", later.queued)
@@ -151,7 +151,7 @@ func TestFreshRequestsOnlyWait(t *testing.T) {
 func TestUnreadAnswersGiveWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		l.wait = time.Minute
 		w := come(t, l, 60, 60)
 		if err := w.Convert(); err != nil || l.held.turns != 1 {
@@ -181,7 +181,7 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 func TestWaitsBeforeTheAnswerDoNotCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		l.wait = time.Minute
 		full, w := come(t, l, 50, 50), come(t, l, 60, 20)
 		w.ask(amount{requests: 1, bytes: 60})
@@ -208,7 +208,7 @@ func TestLargestIsGivenUp(t *testing.T) {
 }
 
 func testLargest(t *testing.T) {
-	l := testLedger(0)
+	l := testLedger()
 	if l.refuseLargest() {
 		t.Error("one is given up of none")
 	}

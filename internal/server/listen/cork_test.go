@@ -110,7 +110,7 @@ func TestWritesAreDone(t *testing.T) {
 	t.Parallel()
 	for _, watched := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			l := gate.New(100, 0, time.Minute, func() int64 { return 0 })
+			l := gate.New(100, time.Minute, func() int64 { return 0 })
 			var answering, next gate.Share
 			l.Join(t.Context(), &answering, gate.Key{Large: true})
 			l.Join(t.Context(), &next, gate.Key{Large: true})
