@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,34 +184,43 @@ func TestChunkedBodyIsShed(t *testing.T) {
 }
 
 // TestUnreadAnswerIsCounted checks that an answer that is not read holds what its handler settled
-// for and the records below TLS, but no turn.
+// for and the records below TLS, but no turn. Without room for records, none are gathered.
 func TestUnreadAnswerIsCounted(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const records = 64 << 10
-		s := startPiped(t, func(o *server.Options) {
-			o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body)
-				if err := server.Reserve(r.Context(), 1<<20); err != nil {
-					t.Error(err)
-				}
-				server.Settle(r.Context(), 300<<10)
-				w.Header().Set("Content-Length", strconv.Itoa(300<<10))
-				_, _ = w.Write(make([]byte, 300<<10))
+	for budget, records := range map[int64]int64{1 << 30: 64 << 10, 450 << 10: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			var written atomic.Int64
+			s := startPiped(t, func(o *server.Options) {
+				o.Limits.InFlightBytes = budget
+				o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					if err := server.Reserve(r.Context(), 310<<10); err != nil {
+						t.Error(err)
+					}
+					server.Settle(r.Context(), 300<<10)
+					w.Header().Set("Content-Length", strconv.Itoa(300<<10))
+					for range 300 {
+						n, _ := w.Write(make([]byte, 1<<10))
+						written.Add(int64(n))
+					}
+				})
 			})
+			c := s.raw()
+			c.send(reviewHead + "\n{  }")
+			synctest.Wait()
+			if got := s.Stats(); got.Bytes != 300<<10+records {
+				t.Errorf("%d bytes are counted, want %d", got.Bytes, 300<<10+records)
+			}
+			if got, least := written.Load(), records*3/4; got < least || got > least+(32<<10) {
+				t.Errorf("%d bytes are gathered of an answer that is not read, want those of %d bytes of records", got, records)
+			}
+			c.receive(http.MethodPost)
+			synctest.Wait()
+			if got := s.Stats(); got.Bytes != 0 || got.Requests != 0 {
+				t.Errorf("in the end: %+v", got)
+			}
 		})
-		c := s.raw()
-		c.send(reviewHead + "\n{  }")
-		synctest.Wait()
-		if got := s.Stats(); got.Bytes != 300<<10+records {
-			t.Errorf("%d bytes are counted, want %d", got.Bytes, 300<<10+records)
-		}
-		c.receive(http.MethodPost)
-		synctest.Wait()
-		if got := s.Stats(); got.Bytes != 0 || got.Requests != 0 {
-			t.Errorf("in the end: %+v", got)
-		}
-	})
+	}
 }
 
 // TestClientThatLeavesHoldsNothing has clients leave while their review waits, or is converted.
