@@ -119,7 +119,7 @@ func ReadBounded(path, name string) ([]byte, error) {
 		return nil, Renamed(err, name)
 	}
 	defer file.Close() //nolint:errcheck // nothing was written
-	text, err := bounded(file, name)
+	text, err := Bounded(file, name, maxRuleFile)
 	return text, Renamed(err, name)
 }
 
@@ -131,11 +131,11 @@ func Renamed(err error, name string) error {
 	return err
 }
 
-// bounded reads a whole file of rules or CRDs, up to maxRuleFile.
-func bounded(r io.Reader, name string) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxRuleFile+1))
-	if err == nil && len(text) > maxRuleFile {
-		err = fmt.Errorf("%s: larger than %d MiB: split it", name, maxRuleFile>>20)
+// Bounded reads all that r has, which may be most bytes. Errors call it name.
+func Bounded(r io.Reader, name string, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s: larger than %d MiB: split it", name, most>>20)
 	}
 	return text, err
 }

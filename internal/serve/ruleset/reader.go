@@ -45,7 +45,7 @@ func readRegular(path, name string) ([]byte, error) {
 	if why := notRegular(info); why != "" {
 		return nil, skippedError(why)
 	}
-	text, err := bounded(file, name)
+	text, err := Bounded(file, name, maxRuleFile)
 	return text, Renamed(err, name)
 }
 
