@@ -2,6 +2,7 @@ package listen
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -51,12 +52,12 @@ type Conn struct {
 	start     func(*Conn) // once there is room for it
 
 	// Guarded by conns.mu; see conns.go.
-	counted       bool      // by conns
-	gone          bool      // cut off
-	answered      bool      // it had a review answered
-	list          *unused   // nil: its client waits for the server
-	before, after *Conn     // in the list
-	since         time.Time // that it is in the list
+	counted  bool       // by conns
+	gone     bool       // cut off
+	answered bool       // it had a review answered
+	list     *list.List // of unused ones; nil: its client waits for the server
+	place    *list.Element
+	since    time.Time // that it is in the list
 
 	mu     sync.Mutex  // TLS also writes from the reading goroutine
 	corked *[]byte     // see cork.go; nil: not corked
