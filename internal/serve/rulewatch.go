@@ -152,19 +152,11 @@ func (w *ruleWatch) ready() error {
 
 // run follows the files until ctx ends.
 func (w *ruleWatch) run(ctx context.Context) {
-	if w.rules == "" {
-		return
-	}
-	ticker := time.NewTicker(rulesPoll)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
+	if w.rules != "" {
+		every(ctx, rulesPoll, func() {
 			w.look(ctx)
 			w.advance(ctx)
-		}
+		})
 	}
 }
 

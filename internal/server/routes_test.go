@@ -161,7 +161,6 @@ func TestAdminRoutes(t *testing.T) {
 		"alive":                        {plain, "GET", "/livez", "10.0.0.1:1", 200, "ok\n"},
 		"alive, HEAD":                  {plain, "HEAD", "/livez", "10.0.0.1:1", 200, ""},
 		"ready":                        {plain, "GET", "/readyz", "10.0.0.1:1", 200, "ok\n"},
-		"ready, verbose":               {plain, "GET", "/readyz?verbose", "10.0.0.1:1", 200, "[+]draining ok\nreadyz check passed\n"},
 		"metrics":                      {full, "GET", "/metrics", "10.0.0.1:1", 200, "metrics\n"},
 		"no metrics given":             {plain, "GET", "/metrics", "10.0.0.1:1", 404, `"Status"`},
 		"POST to metrics":              {full, "POST", "/metrics", "10.0.0.1:1", 405, `"Status"`},

@@ -37,7 +37,6 @@ type Server struct {
 	webhook http.Handler
 	admin   http.Handler
 
-	running   atomic.Bool
 	draining  atomic.Bool
 	listening chan struct{}
 	listenAt  func(ctx context.Context, network, address string) (net.Listener, error)
@@ -109,31 +108,16 @@ func (s *Server) Stats() Stats {
 // fails before.
 func (s *Server) Listening() <-chan struct{} { return s.listening }
 
-// Addr returns the address of the webhook listener, or nil until [Server.Listening] is closed.
-func (s *Server) Addr() net.Addr {
-	if !s.accepts() {
-		return nil
-	}
-	return s.webhookListener.Addr()
-}
+// Addr returns the address of the webhook listener, once [Server.Listening] is closed.
+func (s *Server) Addr() net.Addr { return s.webhookListener.Addr() }
 
-// AdminAddr returns the address of the admin listener, or nil if there is none or
-// [Server.Listening] is not closed yet.
+// AdminAddr returns the address of the admin listener, once [Server.Listening] is closed, or nil if
+// there is none.
 func (s *Server) AdminAddr() net.Addr {
-	if !s.accepts() || s.adminListener == nil {
+	if s.adminListener == nil {
 		return nil
 	}
 	return s.adminListener.Addr()
-}
-
-// accepts reports whether listening is closed. Before that, the listeners must not be read.
-func (s *Server) accepts() bool {
-	select {
-	case <-s.listening:
-		return true
-	default:
-		return false
-	}
 }
 
 // Run binds the listeners and serves until ctx ends, then stops in order. Readiness fails at once,
@@ -142,11 +126,8 @@ func (s *Server) accepts() bool {
 // progress, or whose first byte has arrived, ShutdownTimeout to finish.
 // It returns nil after an orderly stop. Otherwise its error is that of a listener that could not be
 // bound, naming its key, or that failed, or says that requests were cut off. All goroutines have
-// ended by then, except handlers that were cut off and have not noticed. A Server runs once.
+// ended by then, except handlers that were cut off and have not noticed. It may be called once.
 func (s *Server) Run(ctx context.Context) error {
-	if !s.running.CompareAndSwap(false, true) {
-		return errors.New("the server has been run already")
-	}
 	if err := s.bind(ctx); err != nil {
 		return err
 	}

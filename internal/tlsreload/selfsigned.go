@@ -21,7 +21,7 @@ const (
 
 // SelfSigned makes a P-256 key pair in memory, for local use. It is valid for a year from now, for
 // hosts (DNS names or IP addresses) and always for localhost, 127.0.0.1 and ::1. It is its own CA
-// bundle, see [Source.CABundle]. It never changes: Run only waits for its context.
+// bundle, see [Source.CABundle].
 func SelfSigned(hosts []string, now time.Time, hooks Hooks) (*Source, error) {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: "webhookd self-signed"},

@@ -15,9 +15,8 @@ type Source struct {
 	opts   Options // no Dir: a pair in memory
 	bundle []byte
 
-	state   atomic.Pointer[state]
-	running atomic.Bool
-	read    atomic.Pointer[time.Time] // when the files were read last
+	state atomic.Pointer[state]
+	read  atomic.Pointer[time.Time] // when the files were read last
 
 	reported reported // used by Open, then by Run
 }

@@ -155,18 +155,6 @@ func TestSameBytesAreNoChange(t *testing.T) {
 	})
 }
 
-func TestRunTwice(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}))})
-		run(t, s)
-		synctest.Wait()
-		if err := s.Run(t.Context()); err == nil || err.Error() != "key pair is already being followed" {
-			t.Errorf("second Run: %v", err)
-		}
-	})
-}
-
 func writePlain(t *testing.T, dir string, p tlstest.Pair) {
 	t.Helper()
 	for name, data := range p.Files() {
