@@ -223,18 +223,18 @@ func TestUnreadAnswerIsCounted(t *testing.T) {
 	}
 }
 
-// TestClientThatLeavesHoldsNothing has clients leave while their review waits, or is converted.
+// TestClientThatLeavesHoldsNothing has clients leave while their review waits for its turn, or is
+// converted. Neither is counted as shed.
 func TestClientThatLeavesHoldsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := startPiped(t, func(o *server.Options) {
-			o.Limits.InFlightBytes, o.Limits.QueueWait = 1<<20, time.Minute
+			o.Hooks.Shed = func(reason string) { t.Errorf("shed: %s", reason) }
 			o.Webhook = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
-				if err := server.Reserve(r.Context(), 700<<10); err != nil {
-					t.Error(err)
+				if server.Heavy(r.Context(), 1<<40) == nil {
+					<-r.Context().Done()
 				}
-				<-r.Context().Done()
 			})
 		})
 		converted, waiting := s.raw(), s.raw()
@@ -247,8 +247,8 @@ func TestClientThatLeavesHoldsNothing(t *testing.T) {
 		}
 		for _, c := range []*rawConn{waiting, converted} {
 			_ = c.Close()
+			synctest.Wait()
 		}
-		synctest.Wait()
 		if got := s.Stats(); got.Requests != 0 || got.Waiting != 0 || got.Bytes != 0 {
 			t.Errorf("in the end: %+v", got)
 		}
@@ -258,10 +258,13 @@ func TestClientThatLeavesHoldsNothing(t *testing.T) {
 func TestHooksAreOptional(t *testing.T) {
 	t.Parallel()
 	s := server.New(options(t, func(o *server.Options) {
+		o.Path = "/other/"
 		o.Webhook = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret") })
 	}))
-	if code, body := servePost(t, s.Handler(), server.DefaultPath); code != http.StatusInternalServerError {
-		t.Errorf("%d %s", code, body)
+	for _, path := range []string{"/other", "/other/"} {
+		if code, body := servePost(t, s.Handler(), path); code != http.StatusInternalServerError {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
 	}
 }
 

@@ -187,12 +187,16 @@ func TestListenerFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, nil)
+			var drains atomic.Bool
+			s := start(t, func(o *server.Options) { o.Hooks.Draining = func() { drains.Store(true) } })
 			if err := tt.broken(s).Close(); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.wait(); !errors.Is(err, net.ErrClosed) || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("Run: %v, want the listener's error and its key", err)
+			}
+			if !drains.Load() {
+				t.Error("it is ready until its end")
 			}
 		})
 	}

@@ -46,7 +46,6 @@ func (h *health) serveReady(w http.ResponseWriter, r *http.Request) {
 }
 
 func writeText(w http.ResponseWriter, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	_, _ = io.WriteString(w, text) // a client that has gone needs no answer
 }

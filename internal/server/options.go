@@ -41,8 +41,7 @@ type Options struct {
 	// server clones it and offers only http/1.1; a GetConfigForClient must do the same. Required.
 	TLS *tls.Config
 
-	// Limits bounds what clients can make the server spend. The zero value means [DefaultLimits];
-	// otherwise each field counts as it is.
+	// Limits bounds what clients can make the server spend. Required: see [DefaultLimits].
 	Limits Limits
 	// DrainDelay is how long the server keeps serving after Run's context has ended, with
 	// `Connection: close` on each answer, before it closes the listener and the idle connections.
@@ -122,9 +121,6 @@ func (o *Options) complete() {
 	}
 	if o.ShutdownTimeout == 0 {
 		o.ShutdownTimeout = DefaultShutdownTimeout
-	}
-	if o.Limits == (Limits{}) {
-		o.Limits = DefaultLimits()
 	}
 	if o.SocketMemory == nil {
 		o.SocketMemory = func() int64 { return 0 }

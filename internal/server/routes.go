@@ -118,7 +118,6 @@ func pprofRoutes(r chi.Router) {
 		r.Get("/cmdline", pprof.Cmdline)
 		r.Get("/profile", pprof.Profile)
 		r.Get("/symbol", pprof.Symbol)
-		r.Post("/symbol", pprof.Symbol)
 		r.Get("/trace", pprof.Trace)
 	})
 }

@@ -136,9 +136,9 @@ func (s *Server) Run(ctx context.Context) error {
 	admin := s.httpServer(ctx, s.admin, adminWriteTimeout)
 	failures := make(chan error, 2)
 	var wg sync.WaitGroup
-	wg.Go(func() { failures <- served("listen", webhook.Serve(s.webhookListener)) })
+	wg.Go(func() { failures <- fmt.Errorf("listen: the listener failed: %w", webhook.Serve(s.webhookListener)) })
 	if s.adminListener != nil {
-		wg.Go(func() { failures <- served("admin-listen", admin.Serve(s.adminListener)) })
+		wg.Go(func() { failures <- fmt.Errorf("admin-listen: the listener failed: %w", admin.Serve(s.adminListener)) })
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
@@ -157,14 +157,6 @@ func (s *Server) Run(ctx context.Context) error {
 	stopWatching()
 	wg.Wait()
 	return errors.Join(failure, err)
-}
-
-// served wraps the error of a Serve call with the listener's key.
-func served(key string, err error) error {
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return fmt.Errorf("%s: the listener failed: %w", key, err)
 }
 
 // adminConnections bounds the connections to the admin listener: from the kubelet, Prometheus, and
@@ -202,7 +194,7 @@ func (f lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// bind opens both listeners or none, and reports all failures.
+// bind opens both listeners, and reports all failures.
 func (s *Server) bind(ctx context.Context) error {
 	webhook, err := s.open(ctx, s.opts.Listen, "listen")
 	var admin net.Listener
@@ -210,24 +202,19 @@ func (s *Server) bind(ctx context.Context) error {
 	if s.opts.AdminListen != "" {
 		admin, adminErr = s.open(ctx, s.opts.AdminListen, "admin-listen")
 	}
-	if err = errors.Join(err, adminErr); err == nil {
-		ctx = context.WithoutCancel(ctx)
-		times := listen.Times{Idle: s.opts.Limits.IdleTimeout, Age: s.opts.Limits.ConnectionAge}
-		hooks := listen.Hooks{HandshakeFailed: s.opts.Hooks.HandshakeFailed, AcceptFailed: func(err error) {
-			s.opts.Hooks.HTTPFailed("http: Accept error: " + err.Error())
-		}}
-		s.webhookListener = listen.New(ctx, webhook, s.opts.TLS, times, s.conns, hooks)
-		if admin != nil {
-			s.adminListener = listen.New(ctx, admin, nil, times, listen.NewConns(adminConnections, func(string) {}), hooks)
-		}
-		return nil
+	if err := errors.Join(err, adminErr); err != nil {
+		return err
 	}
-	for _, l := range []net.Listener{webhook, admin} {
-		if l != nil {
-			_ = l.Close()
-		}
+	ctx = context.WithoutCancel(ctx)
+	times := listen.Times{Idle: s.opts.Limits.IdleTimeout, Age: s.opts.Limits.ConnectionAge}
+	hooks := listen.Hooks{HandshakeFailed: s.opts.Hooks.HandshakeFailed, AcceptFailed: func(err error) {
+		s.opts.Hooks.HTTPFailed("http: Accept error: " + err.Error())
+	}}
+	s.webhookListener = listen.New(ctx, webhook, s.opts.TLS, times, s.conns, hooks)
+	if admin != nil {
+		s.adminListener = listen.New(ctx, admin, nil, times, listen.NewConns(adminConnections, func(string) {}), hooks)
 	}
-	return err
+	return nil
 }
 
 // open listens at the address of a key.

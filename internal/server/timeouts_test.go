@@ -265,6 +265,30 @@ func TestStalledHandshake(t *testing.T) {
 	})
 }
 
+// What net/http logs, and want of descriptors, go to a hook, a line each.
+func TestHTTPFailed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var lines record[string]
+		s := startPiped(t, func(o *server.Options) {
+			o.Hooks.HTTPFailed = lines.add
+			o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusOK)
+				w.WriteHeader(http.StatusOK)
+			})
+		})
+		s.listener.accepting <- nil
+		c := s.raw()
+		c.send(reviewHead + "\n{  }")
+		c.receive(http.MethodPost)
+		got := lines.get()
+		if len(got) != 2 || got[0] != "http: Accept error: too many open files" ||
+			!strings.HasPrefix(got[1], "http: superfluous response.WriteHeader call") || strings.Contains(got[1], "\n") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
 // TestConnectionAge checks that an old connection ends with an answer, not before it.
 func TestConnectionAge(t *testing.T) {
 	t.Parallel()

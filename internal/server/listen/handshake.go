@@ -115,11 +115,8 @@ func (l *Listener) shake(c *Conn) (net.Conn, error) {
 // sayHTTPS answers a client that sent HTTP instead of a handshake, as net/http does.
 func (c *Conn) sayHTTPS(err error) {
 	other, _ := errors.AsType[tls.RecordHeaderError](err)
-	if other.Conn == nil {
-		return
-	}
 	switch string(other.RecordHeader[:]) {
 	case "GET /", "HEAD ", "POST ", "PUT /", "OPTIO":
-		_, _ = io.WriteString(other.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+		_, _ = io.WriteString(c.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
 	}
 }
