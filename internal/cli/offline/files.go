@@ -96,7 +96,7 @@ func Read(ctx context.Context, p *voice.Program, from ruleset.Origin, paths []st
 			found = []ruleset.File{{Name: "stdin"}}
 			found[0].Text, err = ReadStdin(p, from)
 		} else {
-			found, err = ruleset.Read(ctx, ruleset.ReaderForVerbs(), from, path)
+			found, err = ruleset.Read(ctx, ruleset.ReadBounded, from, path)
 		}
 		files, problems = append(files, found...), append(problems, err)
 	}
