@@ -87,7 +87,11 @@ func (c *call) serve() {
 	}
 	inner := r.WithContext(c.ctx)
 	inner.Body = &c.body
-	defer c.served()
+	defer func() {
+		if c.corked { // also after a panic
+			conn.Uncork()
+		}
+	}()
 	c.server.opts.Webhook.ServeHTTP(c.answer, inner)
 	if c.corked {
 		_ = http.NewResponseController(c.answer).Flush() // not after a panic, which gets another answer
@@ -127,16 +131,6 @@ func (c *call) answers() {
 	if conn := c.answer.conn; conn != nil && size >= listen.CorkAbove && c.share.ReserveNow(listen.CorkSize) {
 		c.corked = true
 		conn.Cork()
-	}
-}
-
-// served ends the answer, also after a panic.
-func (c *call) served() {
-	if c.corked {
-		c.answer.conn.Uncork()
-	}
-	if conn := c.answer.conn; conn != nil {
-		conn.Watch(nil)
 	}
 }
 

@@ -79,6 +79,31 @@ func TestSlowClientsGiveWay(t *testing.T) {
 	}
 }
 
+// A client that has read half of its answer keeps the rest for half of the time.
+func TestAnswerThatIsReadStays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := startPiped(t, func(o *server.Options) {
+			tightLimits(&o.Limits)
+			o.Limits.QueueWait = time.Minute
+		})
+		reader, next := s.raw(), s.raw()
+		readHalf := func() {
+			if n, err := io.CopyN(io.Discard, reader.reader, large/2); err != nil {
+				t.Fatalf("the answer is cut: %d bytes, %v", n, err)
+			}
+		}
+		reader.send(largeHead() + strings.Repeat(" ", large))
+		readHalf()
+		go next.send(largeHead() + strings.Repeat(" ", large))
+		time.Sleep(9 * time.Second) //nolint:forbidigo // the bubble's clock
+		readHalf()
+		if got := next.receive(http.MethodPost); got.code != http.StatusOK {
+			t.Errorf("the one that waited: %d", got.code)
+		}
+	})
+}
+
 // Once one source has its turns, its next review waits until one of them ends.
 func TestReviewsTakeTurns(t *testing.T) {
 	t.Parallel()

@@ -40,9 +40,7 @@ var errHandshakeTooLarge = errors.New("client sent more than 16 KiB in its hands
 type Conn struct {
 	net.Conn
 
-	// Source is who shares connections and memory with others; see [gate.SourceOf].
-	Source netip.Prefix
-
+	source    netip.Prefix // see gate.SourceOf
 	conns     *Conns
 	expires   time.Time // see expiry
 	reading   deadline
@@ -76,7 +74,7 @@ func newConn(c net.Conn, times Times, conns *Conns, start func(*Conn)) *Conn {
 		reading: deadline{set: c.SetReadDeadline}, writing: deadline{set: c.SetWriteDeadline},
 	}
 	tcp, _ := c.RemoteAddr().(*net.TCPAddr) // nil has no address
-	own.Source = gate.SourceOf(tcp.AddrPort().Addr())
+	own.source = gate.SourceOf(tcp.AddrPort().Addr())
 	own.idle = idleState{most: times.Idle, reading: &own.reading}
 	return own
 }

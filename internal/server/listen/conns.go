@@ -78,10 +78,10 @@ func NewConns(limit int, cutOff func(state string)) *Conns {
 func (s *Conns) add(c *Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own := s.sources[c.Source]
+	own := s.sources[c.source]
 	if own == nil {
 		own = &connsOf{open: map[*Conn]struct{}{}}
-		s.sources[c.Source] = own
+		s.sources[c.source] = own
 	}
 	if s.room(own, s.mostOpen()) {
 		s.begin(own, c)
@@ -175,7 +175,7 @@ func (s *Conns) dropWaiting() bool {
 	_ = c.Conn.Close()
 	most.waiting = most.waiting[:last]
 	s.waiting--
-	s.forget(c.Source)
+	s.forget(c.source)
 	s.cutOff(connWaiting)
 	return true
 }
@@ -264,7 +264,7 @@ func (s *Conns) listUnused(c *Conn) {
 	}
 	c.unlist()
 	c.since = time.Now()
-	c.list = &s.sources[c.Source].unused[which]
+	c.list = &s.sources[c.source].unused[which]
 	c.place = c.list.PushBack(c)
 }
 
@@ -285,12 +285,12 @@ func (s *Conns) remove(c *Conn) {
 	if c.gone {
 		s.closing--
 	} else {
-		delete(s.sources[c.Source].open, c)
+		delete(s.sources[c.source].open, c)
 		c.unlist()
 		s.open--
 	}
 	s.openWaiting()
-	s.forget(c.Source)
+	s.forget(c.source)
 	s.signalNone()
 }
 

@@ -121,8 +121,8 @@ func TestWritesAreDone(t *testing.T) {
 			answering.Watch(60, time.Now(), func(gate.Stage) { stopped = true })
 			answering.Answer(60)
 			c := &Conn{Conn: &sink{}, conns: NewConns(0, nil)}
-			if c.Watch(&answering); !watched {
-				c.Watch(nil)
+			if watched {
+				c.Watch(&answering)
 			}
 			if _, err := c.Write(make([]byte, 60)); err != nil {
 				t.Fatal(err)

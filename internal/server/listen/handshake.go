@@ -98,7 +98,7 @@ func (l *Listener) shake(c *Conn) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, HeaderTime)
 	defer cancel()
 	c.handshake.turns = l.turns
-	l.turns.Join(ctx, &c.handshake.share, gate.Key{Source: c.Source})
+	l.turns.Join(ctx, &c.handshake.share, gate.Key{Source: c.source})
 	t := tls.Server(c, l.tls)
 	err := t.HandshakeContext(ctx)
 	c.handshake.share.Release()
