@@ -123,10 +123,7 @@ func (c *call) answers() {
 	if c.held {
 		return
 	}
-	size := c.share.Bytes()
-	if text := c.answer.Header().Get("Content-Length"); text != "" {
-		size, _ = strconv.ParseInt(text, 10, 64) // as the handler has written it
-	}
+	size, _ := strconv.ParseInt(c.answer.Header().Get("Content-Length"), 10, 64) // 0: unknown
 	c.share.Answer(size)
 	if conn := c.answer.conn; conn != nil && size >= listen.CorkAbove && c.share.ReserveNow(listen.CorkSize) {
 		c.corked = true

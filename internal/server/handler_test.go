@@ -16,7 +16,7 @@ import (
 func TestHandlerWithoutABound(t *testing.T) {
 	t.Parallel()
 	limits := server.DefaultLimits()
-	limits.InFlightBytes = math.MaxInt64
+	limits.InFlightBytes = math.MaxInt64 / 2
 	h := server.NewHandler(http.HandlerFunc(echo), limits, server.Hooks{})
 	if code, body := servePost(t, h, "/"); code != http.StatusOK {
 		t.Errorf("code %d: %s", code, body)
@@ -50,11 +50,15 @@ func TestHandlerSharesBySource(t *testing.T) {
 		_, _ = w.Write(body)
 	}), limits, server.Hooks{})
 	post := func(from, body string) int {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body+strings.Repeat(" ", small-len(body))))
+		reader := strings.NewReader(body + strings.Repeat(" ", small-len(body)))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", reader)
 		r.RemoteAddr = from
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
+		if w.Code == http.StatusTooManyRequests && reader.Len() < small {
+			t.Error("the rest of its body is read, without a limit of time")
+		}
 		return w.Code
 	}
 	var wg sync.WaitGroup

@@ -203,11 +203,11 @@ func TestOverloadReachesSlowClient(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := startPiped(t, func(o *server.Options) { o.Limits.InFlightBytes, o.Limits.QueueWait = 2*size+100<<10, 0 })
 			s.raw().send(head(held) + strings.Repeat(" ", held-1))
-			c := s.raw()
+			c, began := s.raw(), time.Now()
 			c.send(head(size))
 			sent := c.trickle(strings.Repeat(" ", size), size/16, 100*time.Millisecond)
-			if got := c.receive(http.MethodPost); got.code != http.StatusTooManyRequests {
-				t.Errorf("code %d, want 429", got.code)
+			if got := c.receive(http.MethodPost); got.code != http.StatusTooManyRequests || time.Since(began) > time.Second {
+				t.Errorf("code %d after %s, want 429 before all is sent", got.code, time.Since(began))
 			}
 			sent()
 			c.send(reviewHead + "\n{  }")

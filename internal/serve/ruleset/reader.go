@@ -11,8 +11,8 @@ type Reader func(path, name string) ([]byte, error)
 // errNotRegular skips a file in a folder: the others are still read.
 var errNotRegular = errors.New("it is not a regular file")
 
-// ReadRegular is a [Reader] for followed files and links to files. It passes by anything else, since
-// reading a pipe or a device may take for ever.
+// ReadRegular is a [Reader] for followed files and links to files. It passes by anything else,
+// since reading a pipe or a device may take for ever.
 func ReadRegular(path, name string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -32,8 +32,8 @@ type Options struct {
 	Workers int
 	// Rate is how many calls all workers make a second, at most. 0: as many as they can.
 	Rate int
-	// Durations keeps how long each call took. One that takes longer than the rate allows also
-	// stands for those that it keeps from being made: they would have waited for the rest of it.
+	// Durations keeps how long each call took. One that takes longer than the rate allows counts
+	// again for each call that it delays, with the time that was left of it when that was due.
 	Durations bool
 	// Call makes one call. It gets the worker's number and that of the worker's call, and is not
 	// called after the load was stopped.
