@@ -49,6 +49,7 @@ func SelfSigned(hosts []string, now time.Time, hooks Hooks) (*Source, error) {
 		opts:   Options{Hooks: hooks, Now: time.Now},
 		bundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 	}
+	s.state.Store(&state{})
 	s.apply(&contents{pair: newPair(cert, "")})
 	return s, nil
 }

@@ -33,6 +33,7 @@ type state struct {
 // valid yet is served all the same. ctx ends the wait. [Source.Run] follows changes.
 func Open(ctx context.Context, opts Options) (*Source, error) {
 	s := &Source{opts: opts.withDefaults()}
+	s.state.Store(&state{})
 	found, err := s.inspectPatiently(ctx)
 	for began := time.Now(); isMismatch(found.err()) && time.Since(began) < matchTime; {
 		found, err = s.inspectPatiently(ctx)
