@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +48,7 @@ func TestHandlerSharesBySource(t *testing.T) {
 			close(held)
 			<-free
 		}
+		w.Header().Set("Content-Length", strconv.Itoa(small))
 		_, _ = w.Write(body)
 	}), limits, server.Hooks{})
 	post := func(from, body string) int {

@@ -126,6 +126,7 @@ func TestHold(t *testing.T) {
 				}
 				release()
 			}
+			w.Header().Set("Content-Length", strconv.Itoa(8<<10))
 			_, _ = w.Write(make([]byte, 8<<10)) // which the held memory is not for
 		})
 	})
