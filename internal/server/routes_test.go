@@ -50,6 +50,7 @@ func TestRequests(t *testing.T) {
 
 		"GET":                      {request: "GET /crdconvert HTTP/1.1\nHost: x\n\n", code: 405, message: "POST", header: map[string]string{"Allow": "POST"}},
 		"unknown method elsewhere": {request: "BREW /tea HTTP/1.1\nHost: x\n\n", code: 404, message: "clientConfig"},
+		"path in escapes":          {request: "POST /%63rdconvert HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: 2\n\n{}", code: 404, message: "clientConfig"},
 		"POST to readiness":        {request: "POST /readyz HTTP/1.1\nHost: x\nContent-Length: 0\n\n", code: 405, message: "GET", header: map[string]string{"Allow": "GET, HEAD"}},
 		"readiness":                {request: "GET /readyz HTTP/1.1\nHost: x\n\n", code: 200, body: "ok\n"},
 
