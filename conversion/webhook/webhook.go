@@ -37,8 +37,6 @@ type Options struct {
 	// and are answered 429 then. Default: 60 % of the Go memory limit (GOMEMLIMIT), or 1 GiB
 	// without one.
 	MaxInFlightBytes int64
-	// MaxInFlight is the number of requests in progress. Default: no bound.
-	MaxInFlight int
 	// Failed is called for each review with an object that could not be converted, and for each
 	// panic of a converter, to log it. It is called concurrently.
 	Failed func(Failure)
@@ -94,7 +92,6 @@ func (o *Options) problems() []string {
 		{"Timeout", int64(o.Timeout)},
 		{"MaxBodyBytes", o.MaxBodyBytes},
 		{"MaxInFlightBytes", o.MaxInFlightBytes},
-		{"MaxInFlight", int64(o.MaxInFlight)},
 	} {
 		if option.value < 0 {
 			problems = append(problems, "negative Options."+option.name)
@@ -112,7 +109,7 @@ func (o *Options) limits() server.Limits {
 	if o.MaxBodyBytes != 0 {
 		l.MaxBodyBytes = o.MaxBodyBytes
 	}
-	l.InFlightBytes, l.InFlightRequests = o.MaxInFlightBytes, o.MaxInFlight
+	l.InFlightBytes = o.MaxInFlightBytes
 	return l
 }
 

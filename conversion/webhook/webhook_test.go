@@ -176,12 +176,11 @@ func TestNewRefuses(t *testing.T) {
 		registry *conversion.Registry
 		opts     webhook.Options
 	}{
-		"webhook.New: no registry":                                            {nil, webhook.Options{}},
-		"webhook.New: negative Options.MaxBodyBytes":                          {registryOf(t), webhook.Options{MaxBodyBytes: -1}},
-		"webhook.New: negative Options.Timeout":                               {registryOf(t), webhook.Options{Timeout: -1}},
-		"webhook.New: negative Options.MaxInFlightBytes":                      {registryOf(t), webhook.Options{MaxInFlightBytes: -1}},
-		"webhook.New: negative Options.MaxInFlight":                           {registryOf(t), webhook.Options{MaxInFlight: -1}},
-		"webhook.New: negative Options.Timeout, negative Options.MaxInFlight": {registryOf(t), webhook.Options{Timeout: -1, MaxInFlight: -1}},
+		"webhook.New: no registry":                                             {nil, webhook.Options{}},
+		"webhook.New: negative Options.MaxBodyBytes":                           {registryOf(t), webhook.Options{MaxBodyBytes: -1}},
+		"webhook.New: negative Options.Timeout":                                {registryOf(t), webhook.Options{Timeout: -1}},
+		"webhook.New: negative Options.MaxInFlightBytes":                       {registryOf(t), webhook.Options{MaxInFlightBytes: -1}},
+		"webhook.New: negative Options.Timeout, negative Options.MaxBodyBytes": {registryOf(t), webhook.Options{Timeout: -1, MaxBodyBytes: -1}},
 	} {
 		_, err := webhook.New(test.registry, test.opts)
 		if err == nil {

@@ -60,7 +60,7 @@ func namedKinds(p *voice.Program, cmd *cobra.Command, args []string) []namedKind
 		if path == offline.Stdin {
 			continue
 		}
-		files, _ := ruleset.Read(ctx, ruleset.ReaderForVerbs(), ruleset.Origin{}, path) // what can be read
+		files, _ := ruleset.Read(ctx, ruleset.ReadBounded, ruleset.Origin{}, path) // what can be read
 		for _, file := range files {
 			found, _ := crdwire.Parse(file.Text)
 			crds = append(crds, found...)

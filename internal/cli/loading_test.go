@@ -26,7 +26,7 @@ func TestCheckPassesAPipeBy(t *testing.T) {
 	if code := Run(t.Context(), "", exampleKinds(), []string{"webhookd", "check", dir}, nil, strings.NewReader(""), &stdout, &stderr); code != voice.ExitOK {
 		t.Errorf("code %d: %s", code, stderr.String())
 	}
-	want := dir + "/pipe.yaml: note: skipped: it is a pipe (skipped)\n  hint: put a file there, or take it out of the folder\n"
+	want := dir + "/pipe.yaml: note: skipped: it is not a regular file (skipped)\n  hint: put a file there, or take it out of the folder\n"
 	if diff := cmp.Diff(want, stdout.String()); diff != "" {
 		t.Error(diff)
 	}

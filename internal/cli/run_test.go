@@ -106,6 +106,15 @@ func TestStdinThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// Input without an end is refused.
+func TestEndlessInput(t *testing.T) {
+	t.Parallel()
+	got := runWith(t, nil, strings.NewReader(""), "convert", "/dev/zero", "--strip")
+	if want := "webhookd: /dev/zero: larger than 128 MiB: split it\n"; got.Code == voice.ExitOK || got.Stderr != want {
+		t.Errorf("%d, %s, want %s", got.Code, got.Stderr, want)
+	}
+}
+
 // --color overrides NO_COLOR, and a terminal is needed otherwise.
 func TestColors(t *testing.T) {
 	t.Parallel()

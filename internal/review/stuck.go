@@ -30,7 +30,7 @@ type stuckCounts struct {
 
 	mu     sync.Mutex
 	counts map[string]int // by name of the kind
-	any    atomic.Bool
+	all    atomic.Int64   // of all kinds
 }
 
 // count adds delta to the count of a kind. It ignores an empty kind.
@@ -43,11 +43,8 @@ func (s *stuckCounts) count(kind string, delta int) {
 		s.counts = map[string]int{}
 	}
 	s.counts[kind] += delta
-	if s.counts[kind] == 0 {
-		delete(s.counts, kind)
-	}
-	s.any.Store(len(s.counts) > 0)
 	s.mu.Unlock()
+	s.all.Add(int64(delta))
 	if s.hook != nil {
 		s.hook(kind, delta)
 	}
@@ -55,7 +52,7 @@ func (s *stuckCounts) count(kind string, delta int) {
 
 // full reports whether the kind has as many stuck conversions as it may have.
 func (s *stuckCounts) full(kind string) bool {
-	if !s.any.Load() {
+	if s.all.Load() < maxStuck { // most often
 		return false
 	}
 	s.mu.Lock()
@@ -96,10 +93,7 @@ func (r *Reviewer) answerAbandoned(ctx context.Context, gone *conversion, body [
 // readAgain resets the document to one object of the body and decodes it.
 func (c *conversion) readAgain(body []byte, at jsondoc.Span) source {
 	c.doc.Reset(body[at.Start:at.End])
-	s, err := c.doc.Scanner(jsondoc.MaxDepth)
-	if err != nil { // impossible: the same text was decoded before
-		return source{}
-	}
+	s, _ := c.doc.Scanner(jsondoc.MaxDepth)     // the first error stays
 	src, _ := c.envelope.decodeObject(c.doc, s) // without an outline, the object stays unnamed
 	return src
 }

@@ -152,19 +152,11 @@ func (w *ruleWatch) ready() error {
 
 // run follows the files until ctx ends.
 func (w *ruleWatch) run(ctx context.Context) {
-	if w.rules == "" {
-		return
-	}
-	ticker := time.NewTicker(rulesPoll)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
+	if w.rules != "" {
+		every(ctx, rulesPoll, func() {
 			w.look(ctx)
 			w.advance(ctx)
-		}
+		})
 	}
 }
 
@@ -397,7 +389,7 @@ func (w *ruleWatch) texts(ctx context.Context) ([2][]ruleset.File, error) {
 		var problems [2]error
 		for i, key := range [...]struct{ name, path string }{{"rules", w.rules}, {"crds", w.crds}} {
 			origin := ruleset.Origin{What: "them", Remedy: "mount their ConfigMap there, or set " + key.name + " to where they are"}
-			if read[i], problems[i] = ruleset.Read(ctx, ruleset.ReaderForServe(), origin, key.path); problems[i] != nil {
+			if read[i], problems[i] = ruleset.Read(ctx, ruleset.ReadRegular, origin, key.path); problems[i] != nil {
 				problems[i] = fmt.Errorf("%s: %w", key.name, problems[i])
 			}
 		}

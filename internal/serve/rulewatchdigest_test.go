@@ -33,7 +33,7 @@ func TestReplicasThatServeTheSameHaveTheSameDigest(t *testing.T) {
 	if fresh := opened(t, c).digest(); old.digest() != first || fresh == first {
 		t.Errorf("with bad rules on disk: %s, and a fresh replica has %s", old.digest(), fresh)
 	}
-	good["w.yaml"] = []byte(strings.Replace(rulesettest.Conversion("Widget", "width"), " unmapped: Preserve,", "", 1))
+	good["w.yaml"] = []byte(strings.Replace(rulesettest.Conversion("Widget", "width"), ".spec.size", ".spec.size, defaultInHub: 1", 1))
 	tlstest.SwapSecretDir(t, c.Rules, good)
 	lines := logged(t, zap.InfoLevel, func(logger *zap.Logger) {
 		old.logger = logger

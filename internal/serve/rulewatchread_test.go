@@ -53,8 +53,8 @@ func TestNonRegularFilesAreSkipped(t *testing.T) {
 		t.Fatal(diff)
 	}
 	files := []any{
-		"note: " + filepath.Join(c.CRDs, "device.yaml") + ": skipped: it is a device; put a file there, or take it out of the folder",
-		"note: " + filepath.Join(c.Rules, "pipe.yaml") + ": skipped: it is a pipe; put a file there, or take it out of the folder",
+		"note: " + filepath.Join(c.CRDs, "device.yaml") + ": skipped: it is not a regular file; put a file there, or take it out of the folder",
+		"note: " + filepath.Join(c.Rules, "pipe.yaml") + ": skipped: it is not a regular file; put a file there, or take it out of the folder",
 	}
 	for i := range files {
 		at := strings.TrimPrefix(files[i].(string), "note: ")

@@ -114,11 +114,7 @@ func newService(ctx context.Context, o Options) (*service, error) {
 func (s *service) run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := s.source.Run(background); err != nil {
-			s.logger.Error("certificate reload stopped", zap.String("error", err.Error()))
-		}
-	})
+	wg.Go(func() { s.source.Run(background) })
 	wg.Go(func() { s.rules.run(background) })
 	wg.Go(func() { every(background, summaryInterval, s.reviews.summarize) })
 	wg.Go(func() {

@@ -50,7 +50,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	b.call.share.Done(int64(n))
-	if errors.Is(err, io.EOF) || err == nil && b.read == b.length {
+	if errors.Is(err, io.EOF) || b.read == b.length {
 		return n, b.finish(err)
 	}
 	if err == nil {
@@ -78,7 +78,7 @@ func (b *body) Room(n int64) error {
 func (b *body) reserve(n int64) error {
 	b.failure = b.call.shed(b.call.share.Reserve(n))
 	if b.failure != nil {
-		b.call.discard = answerEarly(b.call.answer, b.call.request)
+		b.call.answerEarly()
 	}
 	return b.failure
 }
@@ -88,7 +88,7 @@ func (b *body) reserve(n int64) error {
 // read.
 func (b *body) pace() {
 	c := b.call
-	if c.answer.conn == nil || b.length == 0 {
+	if c.answer.conn == nil {
 		return
 	}
 	rate := max(minBodyRate, float64(b.length)/largeBodyTime.Seconds())
@@ -105,7 +105,7 @@ func (b *body) finish(err error) error {
 		return err
 	}
 	b.done = true
-	if conn := b.call.answer.conn; conn != nil && b.length != 0 {
+	if conn := b.call.answer.conn; conn != nil {
 		conn.SetBodyDeadline(time.Time{}) // net/http keeps reading, to notice when the client leaves
 	}
 	if b.failure = b.call.arrived(); b.failure != nil {

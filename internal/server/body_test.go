@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,6 +86,9 @@ func TestOverload(t *testing.T) {
 	if little := post(t, client, s.url(), strings.NewReader(strings.Repeat(" ", 4<<10))); little.code != http.StatusOK {
 		t.Errorf("small: %d, want 200", little.code)
 	}
+	if got := get(t, client, strings.TrimSuffix(s.url(), server.DefaultPath)+"/readyz"); got.code != http.StatusOK {
+		t.Errorf("readiness is shed too: %d", got.code)
+	}
 	if diff := cmp.Diff([]string{gate.ShedBytes}, sheds.get()); diff != "" {
 		t.Errorf("hook (-want +got):\n%s", diff)
 	}
@@ -107,33 +111,6 @@ func TestContentLengthTakesNoMemory(t *testing.T) {
 	if got := s.Stats(); got.Bytes > 64<<10 || got.Connections != 3 {
 		t.Errorf("three bodies of one byte so far take %d bytes, on %d connections", got.Bytes, got.Connections)
 	}
-}
-
-func TestTooManyRequests(t *testing.T) {
-	t.Parallel()
-	hold, held, release := holder(t)
-	var sheds record[string]
-	s := start(t, func(o *server.Options) {
-		o.Webhook = hold
-		tightLimits(&o.Limits)
-		o.Limits.InFlightRequests = 1
-		o.Hooks.Shed = sheds.add
-	})
-	client := newClient(t)
-	var wg sync.WaitGroup
-	wg.Go(func() { post(t, client, s.url(), strings.NewReader("hold")) })
-	<-held
-	if got := post(t, client, s.url(), strings.NewReader("{}")); got.code != http.StatusTooManyRequests {
-		t.Errorf("code %d, want 429", got.code)
-	}
-	if got := get(t, client, strings.TrimSuffix(s.url(), server.DefaultPath)+"/readyz"); got.code != http.StatusOK {
-		t.Errorf("readiness is shed too: %d", got.code)
-	}
-	if diff := cmp.Diff([]string{gate.ShedRequests}, sheds.get()); diff != "" {
-		t.Errorf("hook (-want +got):\n%s", diff)
-	}
-	release()
-	wg.Wait()
 }
 
 // chunked hides a reader's length, so the client sends it in chunks.
@@ -207,45 +184,57 @@ func TestChunkedBodyIsShed(t *testing.T) {
 }
 
 // TestUnreadAnswerIsCounted checks that an answer that is not read holds what its handler settled
-// for and the records below TLS, but no turn.
+// for and the records below TLS, but no turn. Without room for records, none are gathered.
 func TestUnreadAnswerIsCounted(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const records = 64 << 10
-		s := startPiped(t, func(o *server.Options) {
-			o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body)
-				if err := server.Reserve(r.Context(), 1<<20); err != nil {
-					t.Error(err)
-				}
-				server.Settle(r.Context(), 300<<10)
-				w.Header().Set("Content-Length", strconv.Itoa(300<<10))
-				_, _ = w.Write(make([]byte, 300<<10))
+	for budget, records := range map[int64]int64{1 << 30: 64 << 10, 450 << 10: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			var written atomic.Int64
+			s := startPiped(t, func(o *server.Options) {
+				o.Limits.InFlightBytes = budget
+				o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					if err := server.Reserve(r.Context(), 310<<10); err != nil {
+						t.Error(err)
+					}
+					server.Settle(r.Context(), 300<<10)
+					w.Header().Set("Content-Length", strconv.Itoa(300<<10))
+					for range 300 {
+						n, _ := w.Write(make([]byte, 1<<10))
+						written.Add(int64(n))
+					}
+				})
 			})
+			c := s.raw()
+			c.send(reviewHead + "\n{  }")
+			synctest.Wait()
+			if got := s.Stats(); got.Bytes != 300<<10+records {
+				t.Errorf("%d bytes are counted, want %d", got.Bytes, 300<<10+records)
+			}
+			if got, least := written.Load(), records*3/4; got < least || got > least+(32<<10) {
+				t.Errorf("%d bytes are gathered of an answer that is not read, want those of %d bytes of records", got, records)
+			}
+			c.receive(http.MethodPost)
+			synctest.Wait()
+			if got := s.Stats(); got.Bytes != 0 || got.Requests != 0 {
+				t.Errorf("in the end: %+v", got)
+			}
 		})
-		c := s.raw()
-		c.send(reviewHead + "\n{  }")
-		synctest.Wait()
-		if got := s.Stats(); got.Bytes != 300<<10+records {
-			t.Errorf("%d bytes are counted, want %d", got.Bytes, 300<<10+records)
-		}
-		c.receive(http.MethodPost)
-		synctest.Wait()
-		if got := s.Stats(); got.Bytes != 0 || got.Requests != 0 {
-			t.Errorf("in the end: %+v", got)
-		}
-	})
+	}
 }
 
-// TestClientThatLeavesHoldsNothing has clients leave while their review waits, or is converted.
+// TestClientThatLeavesHoldsNothing has clients leave while their review waits for its turn, or is
+// converted. Neither is counted as shed.
 func TestClientThatLeavesHoldsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := startPiped(t, func(o *server.Options) {
-			o.Limits.InFlightRequests, o.Limits.QueueWait = 1, time.Minute
+			o.Hooks.Shed = func(reason string) { t.Errorf("shed: %s", reason) }
 			o.Webhook = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
-				<-r.Context().Done()
+				if server.Heavy(r.Context(), 1<<40) == nil {
+					<-r.Context().Done()
+				}
 			})
 		})
 		converted, waiting := s.raw(), s.raw()
@@ -258,8 +247,8 @@ func TestClientThatLeavesHoldsNothing(t *testing.T) {
 		}
 		for _, c := range []*rawConn{waiting, converted} {
 			_ = c.Close()
+			synctest.Wait()
 		}
-		synctest.Wait()
 		if got := s.Stats(); got.Requests != 0 || got.Waiting != 0 || got.Bytes != 0 {
 			t.Errorf("in the end: %+v", got)
 		}
@@ -269,10 +258,13 @@ func TestClientThatLeavesHoldsNothing(t *testing.T) {
 func TestHooksAreOptional(t *testing.T) {
 	t.Parallel()
 	s := server.New(options(t, func(o *server.Options) {
+		o.Path = "/other/"
 		o.Webhook = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret") })
 	}))
-	if code, body := servePost(t, s.Handler(), server.DefaultPath); code != http.StatusInternalServerError {
-		t.Errorf("%d %s", code, body)
+	for _, path := range []string{"/other", "/other/"} {
+		if code, body := servePost(t, s.Handler(), path); code != http.StatusInternalServerError {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
 	}
 }
 

@@ -23,9 +23,8 @@ type call struct {
 	cancel  context.CancelFunc
 	share   gate.Share
 	body    body
-	watched bool // it can be given up
 	corked  bool // see listen.Conn.Cork
-	discard bool // the rest of the body must be read and discarded
+	discard bool // the rest of the body
 	counted bool // as shed
 	held    bool // set by Hold; used only by the goroutine of the request
 }
@@ -36,17 +35,9 @@ func (s *Server) newCall(a *answer, r *http.Request) *call {
 	deadline := a.arrived.Add(requestTime(r.URL.RawQuery, s.opts.Limits.Timeout))
 	ctx, cancel := context.WithDeadline(context.WithValue(r.Context(), callKey{}, c), deadline)
 	c.ctx, c.cancel = ctx, cancel
-	s.ledger.Join(ctx, &c.share, gate.KeyOf(sourceOf(a, r), r.ContentLength))
-	return c
-}
-
-// sourceOf is for requests of another server's listener, too.
-func sourceOf(a *answer, r *http.Request) netip.Prefix {
-	if a.conn != nil {
-		return a.conn.Source
-	}
 	addr, _ := netip.ParseAddrPort(r.RemoteAddr)
-	return gate.SourceOf(addr.Addr())
+	s.ledger.Join(ctx, &c.share, gate.KeyOf(gate.SourceOf(addr.Addr()), r.ContentLength))
+	return c
 }
 
 // answerMargin is how much earlier than its client the server gives up, so that the client gets an
@@ -75,6 +66,9 @@ func (c *call) end() {
 	if !c.held {
 		c.share.Release()
 	}
+	if c.discard {
+		c.discardBody()
+	}
 	c.cancel()
 }
 
@@ -87,15 +81,17 @@ func (c *call) serve() {
 	}
 	c.body.pace()
 	c.answer.call = c
-	// A body that is reserved at once is not worth giving up.
-	if conn != nil && (r.ContentLength < 0 || r.ContentLength > firstBytes || c.server.opts.Limits.InFlightRequests > 0) {
-		c.watched = true
+	if conn != nil { // it can be given up
 		c.share.Watch(max(r.ContentLength, 0), c.answer.arrived, c.stop)
 		conn.Watch(&c.share)
 	}
 	inner := r.WithContext(c.ctx)
 	inner.Body = &c.body
-	defer c.served()
+	defer func() {
+		if c.corked { // also after a panic
+			conn.Uncork()
+		}
+	}()
 	c.server.opts.Webhook.ServeHTTP(c.answer, inner)
 	if c.corked {
 		_ = http.NewResponseController(c.answer).Flush() // not after a panic, which gets another answer
@@ -127,29 +123,11 @@ func (c *call) answers() {
 	if c.held {
 		return
 	}
-	size := c.share.Bytes()
-	if text := c.answer.Header()["Content-Length"]; len(text) == 1 {
-		if n, err := strconv.ParseInt(text[0], 10, 64); err == nil {
-			size = n
-		}
-	}
+	size, _ := strconv.ParseInt(c.answer.Header().Get("Content-Length"), 10, 64) // 0: unknown
 	c.share.Answer(size)
 	if conn := c.answer.conn; conn != nil && size >= listen.CorkAbove && c.share.ReserveNow(listen.CorkSize) {
 		c.corked = true
 		conn.Cork()
-	}
-}
-
-// served ends the answer, also after a panic.
-func (c *call) served() {
-	if c.corked {
-		c.answer.conn.Uncork()
-	}
-	if c.watched {
-		c.answer.conn.Watch(nil)
-	}
-	if c.discard {
-		c.server.discardBody(c.answer, c.body.ReadCloser)
 	}
 }
 

@@ -79,6 +79,33 @@ func TestSlowClientsGiveWay(t *testing.T) {
 	}
 }
 
+// A client that has read half of its answer keeps the rest for half of the time.
+func TestAnswerThatIsReadStays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := startPiped(t, func(o *server.Options) {
+			tightLimits(&o.Limits)
+			o.Limits.QueueWait = time.Minute
+		})
+		reader, next := s.raw(), s.raw()
+		readHalf := func() {
+			if n, err := io.CopyN(io.Discard, reader.reader, large/2); err != nil {
+				t.Fatalf("the answer is cut: %d bytes, %v", n, err)
+			}
+		}
+		reader.send(largeHead() + strings.Repeat(" ", large))
+		readHalf()
+		go func() {
+			_, _ = io.WriteString(next, strings.ReplaceAll(largeHead(), "\n", "\r\n")+strings.Repeat(" ", large))
+		}()
+		time.Sleep(9 * time.Second) //nolint:forbidigo // the bubble's clock
+		readHalf()
+		if got := next.receive(http.MethodPost); got.code != http.StatusOK {
+			t.Errorf("the one that waited: %d", got.code)
+		}
+	})
+}
+
 // Once one source has its turns, its next review waits until one of them ends.
 func TestReviewsTakeTurns(t *testing.T) {
 	t.Parallel()
@@ -142,7 +169,9 @@ func TestFullMemoryEndsAConversion(t *testing.T) {
 	runtime.GC()
 	synctest.Test(t, func(t *testing.T) {
 		var full atomic.Bool
+		var sheds record[string]
 		s := startPiped(t, func(o *server.Options) {
+			o.Hooks.Shed = sheds.add
 			o.SocketMemory = func() int64 {
 				if full.Load() {
 					return limit
@@ -150,18 +179,29 @@ func TestFullMemoryEndsAConversion(t *testing.T) {
 				return 0
 			}
 			o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body)
+				if n, _ := io.Copy(io.Discard, r.Body); n < large {
+					return
+				}
 				full.Store(true)
 				<-r.Context().Done()
+				full.Store(false)
+				_ = server.Reserve(r.Context(), 1) // as a converter that drops the error
 				if err := server.Reserve(r.Context(), 1); err != nil {
 					apistatus.WriteOverloaded(w, err.Error())
 				}
 			})
 		})
+		startPiped(t, nil) // which does not know what sockets take
 		c, began := s.raw(), time.Now()
 		c.send(largeHead() + strings.Repeat(" ", large))
 		if got := c.receive(http.MethodPost); got.code != http.StatusTooManyRequests || time.Since(began) > time.Second {
 			t.Errorf("code %d after %s: %s", got.code, time.Since(began), got.body)
+		}
+		if c.send(reviewHead + "\n{  }"); c.receive(http.MethodPost).code != http.StatusOK {
+			t.Error("its connection is not used again")
+		}
+		if diff := cmp.Diff([]string{gate.ShedMemory}, sheds.get()); diff != "" {
+			t.Errorf("shed (-want +got):\n%s", diff)
 		}
 	})
 }

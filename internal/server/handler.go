@@ -14,8 +14,7 @@ type Handler struct {
 	handler http.Handler
 }
 
-// NewHandler returns a Handler for a webhook handler as in [Options]. The zero Limits are
-// [DefaultLimits].
+// NewHandler returns a Handler for a webhook handler, with limits and hooks as in [Options].
 func NewHandler(webhook http.Handler, limits Limits, hooks Hooks) *Handler {
 	s := New(Options{Webhook: webhook, Limits: limits, Hooks: hooks})
 	return &Handler{s, s.guard(http.HandlerFunc(s.servePost))}

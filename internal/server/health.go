@@ -27,36 +27,25 @@ type health struct {
 func serveLive(w http.ResponseWriter, _ *http.Request) { writeText(w, "ok\n") }
 
 // serveReady answers 200 if every check passes, and otherwise 503 with a Status that names the
-// failing checks. With ?verbose it also lists the passing ones.
+// failing checks.
 func (h *health) serveReady(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
-	var passed, failed []string
+	var failed []string
 	for _, c := range h.checks {
 		if err := c.Check(ctx); err != nil {
 			failed = append(failed, c.Name+": "+oneLine(err.Error()))
-		} else {
-			passed = append(passed, c.Name)
 		}
 	}
-	verbose := r.URL.Query().Has("verbose")
 	w.Header().Set("Cache-Control", "no-store")
-	switch {
-	case len(failed) > 0:
-		message := "not ready: " + strings.Join(failed, "; ")
-		if verbose {
-			message += "; passed: " + strings.Join(passed, ", ")
-		}
-		apistatus.Write(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, message)
-	case verbose:
-		writeText(w, "[+]"+strings.Join(passed, " ok\n[+]")+" ok\nreadyz check passed\n")
-	default:
-		writeText(w, "ok\n")
+	if len(failed) > 0 {
+		apistatus.Write(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "not ready: "+strings.Join(failed, "; "))
+		return
 	}
+	writeText(w, "ok\n")
 }
 
 func writeText(w http.ResponseWriter, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	_, _ = io.WriteString(w, text) // a client that has gone needs no answer
 }

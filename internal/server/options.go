@@ -41,8 +41,7 @@ type Options struct {
 	// server clones it and offers only http/1.1; a GetConfigForClient must do the same. Required.
 	TLS *tls.Config
 
-	// Limits bounds what clients can make the server spend. The zero value means [DefaultLimits];
-	// otherwise each field counts as it is.
+	// Limits bounds what clients can make the server spend. Required: see [DefaultLimits].
 	Limits Limits
 	// DrainDelay is how long the server keeps serving after Run's context has ended, with
 	// `Connection: close` on each answer, before it closes the listener and the idle connections.
@@ -84,9 +83,6 @@ type Limits struct {
 	// InFlightBytes bounds the memory of all requests and connections together. 0: 60 % of
 	// GOMEMLIMIT, or 1 GiB without one: max-in-flight-bytes.
 	InFlightBytes int64
-	// InFlightRequests bounds the requests in progress. 0: no bound. An API server keeps at least
-	// ten calls in flight for each kind that it caches (KEP-6178), so do not set it low.
-	InFlightRequests int
 	// QueueWait is how long a request may wait for its share before it is answered 429, and at most
 	// until its deadline. Meanwhile slow bodies give way. 0: no wait, and no body gives way.
 	// kube-apiserver tries up to eleven times with a second in between, within 30 s in all. Only if
@@ -125,9 +121,6 @@ func (o *Options) complete() {
 	}
 	if o.ShutdownTimeout == 0 {
 		o.ShutdownTimeout = DefaultShutdownTimeout
-	}
-	if o.Limits == (Limits{}) {
-		o.Limits = DefaultLimits()
 	}
 	if o.SocketMemory == nil {
 		o.SocketMemory = func() int64 { return 0 }

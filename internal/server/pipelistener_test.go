@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/crdconvert/webhookd/internal/server"
@@ -17,7 +18,7 @@ var errRefused = errors.New("connection refused")
 // A pipeListener is a listener without a network, so a server can run in a bubble, where time
 // passes only while all goroutines block.
 type pipeListener struct {
-	accepting chan net.Conn
+	accepting chan net.Conn // nil: there is no descriptor for it
 	closed    chan struct{}
 	close     func()
 }
@@ -25,6 +26,9 @@ type pipeListener struct {
 func (l *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.accepting:
+		if c == nil {
+			return nil, syscall.EMFILE
+		}
 		return c, nil
 	case <-l.closed:
 		return nil, net.ErrClosed

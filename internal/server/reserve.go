@@ -25,7 +25,7 @@ func Reserve(ctx context.Context, bytes int64) error {
 		return nil
 	}
 	want := c.share.Bytes() + bytes
-	if want > c.server.ledger.LargestReview() && c.share.Refused() == nil {
+	if want > c.server.ledger.LargestReview() {
 		c.server.opts.Hooks.Rejected(http.StatusRequestEntityTooLarge)
 		return footprintError{}
 	}

@@ -70,6 +70,9 @@ func TestReserve(t *testing.T) {
 			if got.code != tt.code || strings.Join(shed, " ") != tt.shed || len(rejected) != len(tt.rejected) {
 				t.Errorf("code %d, want %d; shed %v, rejected %v", got.code, tt.code, shed, rejected)
 			}
+			if tt.code == http.StatusRequestEntityTooLarge && !strings.Contains(got.message(t), "takes more memory than webhookd has") {
+				t.Errorf("it says %s", got.body)
+			}
 			if tt.code == http.StatusOK && inFlight < tt.held+tt.asked {
 				t.Errorf("%d bytes in flight, want %d", inFlight, tt.held+tt.asked)
 			}
@@ -123,7 +126,8 @@ func TestHold(t *testing.T) {
 				}
 				release()
 			}
-			answerReserve(w, nil)
+			w.Header().Set("Content-Length", strconv.Itoa(8<<10))
+			_, _ = w.Write(make([]byte, 8<<10)) // which the held memory is not for
 		})
 	})
 	if got := post(t, newClient(t), s.url(), strings.NewReader("{}")); got.code != http.StatusOK {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -12,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/crdconvert/webhookd/internal/review/apistatus"
-	"github.com/crdconvert/webhookd/internal/server/gate"
 )
 
 const (
@@ -30,20 +28,12 @@ func (s *Server) serveReview(w http.ResponseWriter, r *http.Request) {
 	}
 	c := s.newCall(answerOf(w), r)
 	defer c.end()
-	if err := c.share.Admit(s.firstShare(r)); err != nil {
-		_ = c.shed(err)
-		s.shed(w, r)
+	if err := c.share.Admit(int64(min(uint64(r.ContentLength), firstBytes))); err != nil { //nolint:gosec // -1: unknown
+		c.answerEarly()
+		apistatus.WriteOverloaded(w, c.shed(err).Error())
 		return
 	}
 	c.serve()
-}
-
-// firstShare returns the share of a request before any of its body has arrived.
-func (s *Server) firstShare(r *http.Request) int64 {
-	if r.ContentLength < 0 {
-		return min(firstBytes, s.maxBody)
-	}
-	return min(r.ContentLength, firstBytes)
 }
 
 // acceptable refuses requests that can be refused without reading the body.
@@ -76,8 +66,8 @@ func isJSON(contentType []string) bool {
 	if contentType[0] == jsonType { // kube-apiserver sends this
 		return true
 	}
-	mediaType, _, err := mime.ParseMediaType(contentType[0])
-	return mediaType == jsonType && (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter))
+	mediaType, _, _ := mime.ParseMediaType(contentType[0]) // empty, unless only a parameter is wrong
+	return mediaType == jsonType
 }
 
 // tooLarge says which limit a body of n bytes exceeds.
@@ -90,27 +80,20 @@ func (s *Server) tooLarge(n int64) string {
 		"which is %d bytes: give it more memory or raise max-in-flight-bytes", n, s.ledger.Largest())
 }
 
-// shed answers a request that was not admitted.
-func (s *Server) shed(w http.ResponseWriter, r *http.Request) {
-	early := answerEarly(w, r)
-	apistatus.WriteOverloaded(w, gate.OverloadError(gate.ShedBytes).Error())
-	if early {
-		s.discardBody(w, r.Body)
-	}
-}
-
-// answerEarly allows an answer before the body has arrived, and reports whether that is possible. A
-// client that is still sending when its connection ends may see no answer, and kube-apiserver
-// repeats a call after a 429 but not after a reset.
-func answerEarly(w http.ResponseWriter, r *http.Request) bool {
-	return r.Header["Expect"] == nil && http.NewResponseController(w).EnableFullDuplex() == nil
+// answerEarly allows an answer before the body has arrived. A client that is still sending when its
+// connection ends may see no answer, and kube-apiserver repeats a call after a 429 but not after a
+// reset. So the rest of the body is read for some time.
+func (c *call) answerEarly() {
+	c.discard = true
+	_ = http.NewResponseController(c.answer).EnableFullDuplex() // HTTP/2 has nothing else
 }
 
 // discardBody flushes the answer and then reads a refused body for some time, so the client can
 // finish sending.
-func (s *Server) discardBody(w http.ResponseWriter, body io.Reader) {
-	control := http.NewResponseController(w)
-	if control.Flush() == nil && control.SetReadDeadline(time.Now().Add(refusedBodyTime)) == nil {
-		_, _ = io.CopyN(io.Discard, body, s.maxBody)
+func (c *call) discardBody() {
+	control := http.NewResponseController(c.answer)
+	_ = control.Flush() // a client that has gone needs no answer
+	if control.SetReadDeadline(time.Now().Add(refusedBodyTime)) == nil {
+		_, _ = io.CopyN(io.Discard, c.request.Body, c.server.maxBody)
 	}
 }

@@ -56,12 +56,9 @@ func (s *Server) adminRoutes() http.Handler {
 	return r
 }
 
-// A rejecter answers a request without a route.
-type rejecter func(w http.ResponseWriter, code int, reason metav1.StatusReason, message string)
-
 // A refusal is a router's answer to requests without a route.
 type refusal struct {
-	reject rejecter
+	reject func(w http.ResponseWriter, code int, reason metav1.StatusReason, message string)
 	advice string // for an unknown path
 }
 
@@ -118,7 +115,6 @@ func pprofRoutes(r chi.Router) {
 		r.Get("/cmdline", pprof.Cmdline)
 		r.Get("/profile", pprof.Profile)
 		r.Get("/symbol", pprof.Symbol)
-		r.Post("/symbol", pprof.Symbol)
 		r.Get("/trace", pprof.Trace)
 	})
 }

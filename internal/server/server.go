@@ -37,7 +37,6 @@ type Server struct {
 	webhook http.Handler
 	admin   http.Handler
 
-	running   atomic.Bool
 	draining  atomic.Bool
 	listening chan struct{}
 	listenAt  func(ctx context.Context, network, address string) (net.Listener, error)
@@ -61,7 +60,7 @@ func New(opts Options) *Server {
 	opts.complete()
 	limits := &opts.Limits
 	open := listen.NewConns(limits.connections(), opts.Hooks.CutOff)
-	ledger := gate.New(limits.InFlightBytes, limits.InFlightRequests, limits.QueueWait,
+	ledger := gate.New(limits.InFlightBytes, limits.QueueWait,
 		func() int64 { return int64(open.Count()) * listen.ConnBytes })
 	s := &Server{
 		opts:      opts,
@@ -109,31 +108,16 @@ func (s *Server) Stats() Stats {
 // fails before.
 func (s *Server) Listening() <-chan struct{} { return s.listening }
 
-// Addr returns the address of the webhook listener, or nil until [Server.Listening] is closed.
-func (s *Server) Addr() net.Addr {
-	if !s.accepts() {
-		return nil
-	}
-	return s.webhookListener.Addr()
-}
+// Addr returns the address of the webhook listener, once [Server.Listening] is closed.
+func (s *Server) Addr() net.Addr { return s.webhookListener.Addr() }
 
-// AdminAddr returns the address of the admin listener, or nil if there is none or
-// [Server.Listening] is not closed yet.
+// AdminAddr returns the address of the admin listener, once [Server.Listening] is closed, or nil if
+// there is none.
 func (s *Server) AdminAddr() net.Addr {
-	if !s.accepts() || s.adminListener == nil {
+	if s.adminListener == nil {
 		return nil
 	}
 	return s.adminListener.Addr()
-}
-
-// accepts reports whether listening is closed. Before that, the listeners must not be read.
-func (s *Server) accepts() bool {
-	select {
-	case <-s.listening:
-		return true
-	default:
-		return false
-	}
 }
 
 // Run binds the listeners and serves until ctx ends, then stops in order. Readiness fails at once,
@@ -142,11 +126,8 @@ func (s *Server) accepts() bool {
 // progress, or whose first byte has arrived, ShutdownTimeout to finish.
 // It returns nil after an orderly stop. Otherwise its error is that of a listener that could not be
 // bound, naming its key, or that failed, or says that requests were cut off. All goroutines have
-// ended by then, except handlers that were cut off and have not noticed. A Server runs once.
+// ended by then, except handlers that were cut off and have not noticed. It may be called once.
 func (s *Server) Run(ctx context.Context) error {
-	if !s.running.CompareAndSwap(false, true) {
-		return errors.New("the server has been run already")
-	}
 	if err := s.bind(ctx); err != nil {
 		return err
 	}
@@ -155,9 +136,9 @@ func (s *Server) Run(ctx context.Context) error {
 	admin := s.httpServer(ctx, s.admin, adminWriteTimeout)
 	failures := make(chan error, 2)
 	var wg sync.WaitGroup
-	wg.Go(func() { failures <- served("listen", webhook.Serve(s.webhookListener)) })
+	wg.Go(func() { failures <- fmt.Errorf("listen: the listener failed: %w", webhook.Serve(s.webhookListener)) })
 	if s.adminListener != nil {
-		wg.Go(func() { failures <- served("admin-listen", admin.Serve(s.adminListener)) })
+		wg.Go(func() { failures <- fmt.Errorf("admin-listen: the listener failed: %w", admin.Serve(s.adminListener)) })
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
@@ -176,14 +157,6 @@ func (s *Server) Run(ctx context.Context) error {
 	stopWatching()
 	wg.Wait()
 	return errors.Join(failure, err)
-}
-
-// served wraps the error of a Serve call with the listener's key.
-func served(key string, err error) error {
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return fmt.Errorf("%s: the listener failed: %w", key, err)
 }
 
 // adminConnections bounds the connections to the admin listener: from the kubelet, Prometheus, and
@@ -221,7 +194,7 @@ func (f lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// bind opens both listeners or none, and reports all failures.
+// bind opens both listeners, and reports all failures.
 func (s *Server) bind(ctx context.Context) error {
 	webhook, err := s.open(ctx, s.opts.Listen, "listen")
 	var admin net.Listener
@@ -229,24 +202,19 @@ func (s *Server) bind(ctx context.Context) error {
 	if s.opts.AdminListen != "" {
 		admin, adminErr = s.open(ctx, s.opts.AdminListen, "admin-listen")
 	}
-	if err = errors.Join(err, adminErr); err == nil {
-		ctx = context.WithoutCancel(ctx)
-		times := listen.Times{Idle: s.opts.Limits.IdleTimeout, Age: s.opts.Limits.ConnectionAge}
-		hooks := listen.Hooks{HandshakeFailed: s.opts.Hooks.HandshakeFailed, AcceptFailed: func(err error) {
-			s.opts.Hooks.HTTPFailed("http: Accept error: " + err.Error())
-		}}
-		s.webhookListener = listen.New(ctx, webhook, s.opts.TLS, times, s.conns, hooks)
-		if admin != nil {
-			s.adminListener = listen.New(ctx, admin, nil, times, listen.NewConns(adminConnections, func(string) {}), hooks)
-		}
-		return nil
+	if err := errors.Join(err, adminErr); err != nil {
+		return err
 	}
-	for _, l := range []net.Listener{webhook, admin} {
-		if l != nil {
-			_ = l.Close()
-		}
+	ctx = context.WithoutCancel(ctx)
+	times := listen.Times{Idle: s.opts.Limits.IdleTimeout, Age: s.opts.Limits.ConnectionAge}
+	hooks := listen.Hooks{HandshakeFailed: s.opts.Hooks.HandshakeFailed, AcceptFailed: func(err error) {
+		s.opts.Hooks.HTTPFailed("http: Accept error: " + err.Error())
+	}}
+	s.webhookListener = listen.New(ctx, webhook, s.opts.TLS, times, s.conns, hooks)
+	if admin != nil {
+		s.adminListener = listen.New(ctx, admin, nil, times, listen.NewConns(adminConnections, func(string) {}), hooks)
 	}
-	return err
+	return nil
 }
 
 // open listens at the address of a key.

@@ -189,16 +189,15 @@ func TestQueuedBodyIsNotSlow(t *testing.T) {
 	chunk := strings.Replace(reviewHead, "Content-Length: 4\n", "Transfer-Encoding: chunked\n\n", 1) +
 		strconv.FormatInt(100<<10, 16) + "\n" + body + "\n"
 	for name, tt := range map[string]struct {
-		requests int // InFlightRequests
-		text     string
-		code     int
-		took     time.Duration
+		text string
+		code int
+		took time.Duration
 	}{
-		"came at once":                     {1, sized + body, http.StatusOK, waits},
-		"never comes":                      {1, sized + body[1:], http.StatusRequestTimeout, waits + readTime},
-		"the client's time ends meanwhile": {1, strings.Replace(sized, "rt ", "rt?timeout=3s ", 1) + body, http.StatusTooManyRequests, 2 * time.Second},
-		"chunks come when they may":        {2, chunk + "0\n\n", http.StatusOK, waits},
-		"a chunk never comes":              {2, chunk, http.StatusRequestTimeout, 29 * time.Second},
+		"came at once":                     {sized + body, http.StatusOK, waits},
+		"never comes":                      {sized + body[1:], http.StatusRequestTimeout, waits + readTime},
+		"the client's time ends meanwhile": {strings.Replace(sized, "rt ", "rt?timeout=3s ", 1) + body, http.StatusTooManyRequests, 2 * time.Second},
+		"chunks come when they may":        {chunk + "0\n\n", http.StatusOK, waits},
+		"a chunk never comes":              {chunk, http.StatusRequestTimeout, 29 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -208,7 +207,7 @@ func TestQueuedBodyIsNotSlow(t *testing.T) {
 				s := startPiped(t, func(o *server.Options) {
 					o.Webhook, o.Hooks.Rejected = hold, rejects.add
 					tightLimits(&o.Limits)
-					o.Limits.InFlightRequests, o.Limits.QueueWait = tt.requests, time.Minute
+					o.Limits.QueueWait = time.Minute
 				})
 				client := pipeClient(t, func() *piped { return s })
 				var holding sync.WaitGroup
@@ -262,6 +261,30 @@ func TestStalledHandshake(t *testing.T) {
 		c.send(reviewHead + "\n{  }")
 		if got := c.receive(http.MethodPost); got.code != http.StatusOK {
 			t.Errorf("code %d, want 200", got.code)
+		}
+	})
+}
+
+// What net/http logs, and want of descriptors, go to a hook, a line each.
+func TestHTTPFailed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var lines record[string]
+		s := startPiped(t, func(o *server.Options) {
+			o.Hooks.HTTPFailed = lines.add
+			o.Webhook = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusOK)
+				w.WriteHeader(http.StatusOK)
+			})
+		})
+		s.listener.accepting <- nil
+		c := s.raw()
+		c.send(reviewHead + "\n{  }")
+		c.receive(http.MethodPost)
+		got := lines.get()
+		if len(got) != 2 || got[0] != "http: Accept error: too many open files" ||
+			!strings.HasPrefix(got[1], "http: superfluous response.WriteHeader call") || strings.Contains(got[1], "\n") {
+			t.Errorf("%q", got)
 		}
 	})
 }

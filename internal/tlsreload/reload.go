@@ -31,9 +31,6 @@ func (c *contents) err() error {
 
 // inspect reads the files once. It reuses the parts of known whose bytes are the same.
 func (o *Options) inspect(known *state) contents {
-	if known == nil {
-		known = &state{}
-	}
 	var c contents
 	f, err := o.read()
 	switch {
@@ -95,7 +92,7 @@ func (s *Source) inspectPatiently(ctx context.Context) (contents, error) {
 // settled reports whether the pair can be used: it is that of a volume, which changes in one step,
 // the one in use, or the last that was read.
 func (c *contents) settled(known *state, last *pair) bool {
-	return c.pair == nil || c.pair.event.Generation != "" || known != nil && c.pair == known.pair ||
+	return c.pair == nil || c.pair.event.Generation != "" || c.pair == known.pair ||
 		last.holds(&files{cert: c.pair.certPEM, key: c.pair.keyPEM})
 }
 
@@ -111,9 +108,6 @@ func (s *Source) apply(found *contents) {
 	read := time.Now()
 	s.read.Store(&read)
 	current := s.state.Load()
-	if current == nil {
-		current = &state{}
-	}
 	next := *current
 	problem := found.err()
 	var waiting *pair
@@ -143,10 +137,9 @@ func (s *Source) apply(found *contents) {
 	}
 	waitingFor := ""
 	if waiting != nil {
-		waitingFor = waiting.event.Fingerprint
-	}
-	if waitingFor != "" && waitingFor != reported.waitingFor {
-		call(hooks.Waiting, waiting.event)
+		if waitingFor = waiting.event.Fingerprint; waitingFor != reported.waitingFor {
+			call(hooks.Waiting, waiting.event)
+		}
 	}
 	reported.waitingFor = waitingFor
 	change(&reported.failure, problem, hooks.Failed, hooks.Recovered)

@@ -2,27 +2,21 @@ package tlsreload
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
-// Run follows the files until ctx is done, then returns nil. No change of the files ends it. It
-// returns an error only if it is already running.
-func (s *Source) Run(ctx context.Context) error {
-	if !s.running.CompareAndSwap(false, true) {
-		return errors.New("key pair is already being followed")
-	}
-	defer s.running.Store(false)
+// Run follows the files until ctx is done. No change of the files ends it. It must not be called
+// twice at a time.
+func (s *Source) Run(ctx context.Context) {
 	if !s.Followed() {
-		<-ctx.Done()
-		return nil
+		return
 	}
 
 	for ticker := time.NewTicker(s.opts.PollInterval); ; {
 		s.reload(ctx)
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-ticker.C:
 		}
 	}

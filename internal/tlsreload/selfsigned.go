@@ -21,7 +21,7 @@ const (
 
 // SelfSigned makes a P-256 key pair in memory, for local use. It is valid for a year from now, for
 // hosts (DNS names or IP addresses) and always for localhost, 127.0.0.1 and ::1. It is its own CA
-// bundle, see [Source.CABundle]. It never changes: Run only waits for its context.
+// bundle, see [Source.CABundle].
 func SelfSigned(hosts []string, now time.Time, hooks Hooks) (*Source, error) {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: "webhookd self-signed"},
@@ -49,6 +49,7 @@ func SelfSigned(hosts []string, now time.Time, hooks Hooks) (*Source, error) {
 		opts:   Options{Hooks: hooks, Now: time.Now},
 		bundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 	}
+	s.state.Store(&state{})
 	s.apply(&contents{pair: newPair(cert, "")})
 	return s, nil
 }

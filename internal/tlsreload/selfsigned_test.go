@@ -20,7 +20,7 @@ func TestSelfSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, s)
+	s.Run(t.Context()) // it never changes
 	calls.expect(t, "reloaded")
 	if err := s.Ready(); err != nil {
 		t.Error(err)

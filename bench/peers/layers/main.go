@@ -69,6 +69,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	srv := server.New(server.Options{
 		Webhook: handler, Listen: *listen, TLS: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		Limits: server.DefaultLimits(),
 	})
 	return srv.Run(ctx)
 }

@@ -176,7 +176,7 @@ func readSuite(ctx context.Context, dir string) (*suite, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return s, fmt.Errorf("%s: not a folder, name the one that the cases are in", dir)
 	}
-	files, err := ruleset.Read(ctx, ruleset.ReaderForVerbs(), ruleset.Origin{What: "cases", Remedy: "name the folder that they are in"}, dir)
+	files, err := ruleset.Read(ctx, ruleset.ReadBounded, ruleset.Origin{What: "cases", Remedy: "name the folder that they are in"}, dir)
 	for _, file := range files {
 		hasRules, hasCRDs := roleOf(file)
 		if hasRules {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,7 +48,7 @@ func Objects(p *voice.Program, names []string) ([]manifest.File, error) {
 		files, err := manifests(name)
 		problems = append(problems, voice.Usage(from.Unread(name, err), ""))
 		for _, file := range files {
-			text, err := os.ReadFile(file) //nolint:gosec // the user's own files
+			text, err := readFile(file)
 			add(file, text, from.Unread(name, err))
 		}
 	}
@@ -85,8 +84,8 @@ func manifests(name string) ([]string, error) {
 	return files, err
 }
 
-// Read reads files and folders of rules or CRDs. For - it reads stdin without a limit, since all
-// CRDs of a cluster may be large. An error is one of usage.
+// Read reads files and folders of rules or CRDs. Stdin may be larger than a file, since it may have
+// all CRDs of a cluster. An error is one of usage.
 func Read(ctx context.Context, p *voice.Program, from ruleset.Origin, paths []string) ([]ruleset.File, error) {
 	var files []ruleset.File
 	problems := make([]error, 0, len(paths))
@@ -97,7 +96,7 @@ func Read(ctx context.Context, p *voice.Program, from ruleset.Origin, paths []st
 			found = []ruleset.File{{Name: "stdin"}}
 			found[0].Text, err = ReadStdin(p, from)
 		} else {
-			found, err = ruleset.Read(ctx, ruleset.ReaderForVerbs(), from, path)
+			found, err = ruleset.Read(ctx, ruleset.ReadBounded, from, path)
 		}
 		files, problems = append(files, found...), append(problems, err)
 	}
@@ -109,13 +108,25 @@ func ReadFile(p *voice.Program, from ruleset.Origin, name string) ([]byte, error
 	if name == Stdin {
 		return ReadStdin(p, from)
 	}
-	text, err := os.ReadFile(name) //nolint:gosec // the user's own file
+	text, err := readFile(name)
 	return text, voice.Usage(from.Unread(name, err), "")
+}
+
+// maxInput bounds a file of objects, and stdin, in bytes, as serve bounds a request by default.
+const maxInput = 128 << 20
+
+func readFile(name string) ([]byte, error) {
+	file, err := os.Open(name) //nolint:gosec // the user's own file
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // nothing was written
+	return ruleset.Bounded(file, name, maxInput)
 }
 
 // ReadStdin reads all of stdin. Errors call it stdin, whatever the file's name.
 func ReadStdin(p *voice.Program, from ruleset.Origin) ([]byte, error) {
-	text, err := io.ReadAll(p.Stdin)
+	text, err := ruleset.Bounded(p.Stdin, "stdin", maxInput)
 	return text, from.Unread("stdin", ruleset.Renamed(err, "stdin"))
 }
 

@@ -31,7 +31,7 @@ func gather(ctx context.Context, file, text string, paths []string, open map[str
 	files = append([]ruleset.File{{Name: file, Text: []byte(text)}}, neighbours(folder, file, text, open, names)...)
 	var all []ruleset.File
 	if len(paths) > 0 {
-		all, err = ruleset.Read(ctx, ruleset.ReaderForVerbs(), ruleset.Origin{What: "CRDs", Remedy: "correct the path"}, paths...)
+		all, err = ruleset.Read(ctx, ruleset.ReadBounded, ruleset.Origin{What: "CRDs", Remedy: "correct the path"}, paths...)
 	} else {
 		all = near(ctx, folder)
 		for i, f := range files[1:] {

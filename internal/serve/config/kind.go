@@ -69,7 +69,7 @@ func (k Key) parse(text string, list []string) (value any, err error) {
 	valid := true
 	switch k.Kind {
 	case Address:
-		_, _, valid = splitAddress(text)
+		valid = isAddress(text)
 	case URLPath:
 		clean := strings.TrimSuffix(text, "/")
 		if clean == "/readyz" {
@@ -149,12 +149,12 @@ func choices(all []string) string {
 	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
-func splitAddress(text string) (host string, port uint64, valid bool) {
+func isAddress(text string) bool {
 	host, digits, err := net.SplitHostPort(text)
-	port, notPort := strconv.ParseUint(digits, 10, 16)
+	_, notPort := strconv.ParseUint(digits, 10, 16)
 	_, notIP := netip.ParseAddr(host)
 	known := host == "" || notIP == nil || len(host) <= 253 && hostName.MatchString(host)
-	return host, port, err == nil && notPort == nil && known
+	return err == nil && notPort == nil && known
 }
 
 func isName(text string) bool {

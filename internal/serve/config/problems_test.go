@@ -161,10 +161,6 @@ func TestProblems(t *testing.T) {
 			in{file: "path: /readyz/\n"},
 			[]string{`path (file webhookd.yaml:1): /readyz is the health check's: write another path, such as /crdconvert`},
 		},
-		"one port for two": {
-			in{file: "listen: 0.0.0.0:8080\n"},
-			[]string{`admin-listen (default): the same port as listen (file webhookd.yaml:1): write another one`},
-		},
 		"both sources of the certificate": {
 			in{env: []string{"WEBHOOKD_TLS_DIR=/tls"}, args: []string{"--self-signed"}},
 			[]string{`self-signed (flag --self-signed): not possible together with tls-dir (env WEBHOOKD_TLS_DIR): set only one of the two`},
@@ -238,25 +234,6 @@ func TestAddressesAndPaths(t *testing.T) {
 			if _, err := load(t, in{args: []string{"--" + key + "=" + text}}); err != nil {
 				t.Errorf("%s %q: %v", key, text, err)
 			}
-		}
-	}
-}
-
-func TestListenersThatOverlap(t *testing.T) {
-	t.Parallel()
-	tests := map[[2]string]bool{
-		{":1", ":1"}:                   true,
-		{":1", "127.0.0.1:1"}:          true,
-		{"[::]:1", "10.0.0.1:1"}:       true,
-		{"127.0.0.1:1", "127.0.0.1:1"}: true,
-		{"127.0.0.1:1", "127.0.0.2:1"}: false,
-		{":1", ":2"}:                   false,
-		{":0", ":0"}:                   false,
-	}
-	for addrs, overlap := range tests {
-		_, err := load(t, in{args: []string{"--listen=" + addrs[0], "--admin-listen=" + addrs[1]}})
-		if (err != nil) != overlap {
-			t.Errorf("%q: error %v, want one: %t", addrs, err, overlap)
 		}
 	}
 }

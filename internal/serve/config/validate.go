@@ -1,9 +1,6 @@
 package config
 
-import (
-	"fmt"
-	"net/netip"
-)
+import "fmt"
 
 // problems collects what is wrong, and the keys whose value is not known because of it.
 type problems struct {
@@ -48,7 +45,6 @@ func (p *problems) validate(c Config) {
 		}
 	}
 
-	p.demand(!overlap(c.Listen, c.AdminListen), "admin-listen", "the same port as %s: write another one", "listen")
 	p.demand(!c.SelfSigned || c.TLSDir == "", "self-signed", "not possible together with %s: set only one of the two", "tls-dir")
 	p.demand(!c.SelfSigned || c.ClientCAFile == "", "client-ca-file", "not possible together with %s: set only one of the two", "self-signed")
 	p.demand(c.Rules == "" || c.CRDs != "", "rules",
@@ -59,20 +55,4 @@ func (p *problems) validate(c Config) {
 		"too small for one body of %s, which may take three quarters of it: raise it, or lower max-body", "max-body")
 	p.demand(c.MemoryLimit == 0 || c.MaxInFlightBytes < c.MemoryLimit, "max-in-flight-bytes",
 		"not below %s: write 60 %% of that or less", "memory-limit")
-}
-
-// overlap reports whether two listeners would want the same port of the same host. Port 0 is
-// another one each time.
-func overlap(a, b string) bool {
-	hostA, portA, validA := splitAddress(a)
-	hostB, portB, validB := splitAddress(b)
-	if !validA || !validB || portA != portB || portA == 0 {
-		return false
-	}
-	return hostA == hostB || wildcard(hostA) || wildcard(hostB)
-}
-
-func wildcard(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "" || err == nil && addr.IsUnspecified()
 }

@@ -135,7 +135,7 @@ func TestEachHookMovesItsMetric(t *testing.T) {
 		`webhookd_converter_panics_total{from="v1beta1",` + pair + `to="v1"} 1`,
 		`webhookd_stuck_conversions{kind="CronTab.example.com"} 1`,
 		`webhookd_shed_total{reason="bytes"} 1`,
-		`webhookd_shed_total{reason="requests"} 0`,
+		`webhookd_shed_total{reason="turns"} 0`,
 		`webhookd_rejected_total{code="400"} 1`,
 		`webhookd_rejected_total{code="415"} 1`,
 		`webhookd_rejected_total{code="404"} 0`,

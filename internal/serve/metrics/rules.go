@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"sync"
-
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -10,27 +8,7 @@ import (
 type rulesMetrics struct {
 	reloads                  *prometheus.CounterVec
 	failing, findings, kinds prometheus.Gauge
-	served                   *servedDigest
-}
-
-// servedDigest is a gauge of at most one series.
-type servedDigest struct {
-	*prometheus.GaugeVec
-
-	mu  sync.Mutex
-	now string
-}
-
-// set replaces the series of the previous digest.
-func (s *servedDigest) set(digest string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if digest == s.now {
-		return
-	}
-	s.DeleteLabelValues(s.now)
-	s.WithLabelValues(digest).Set(1)
-	s.now = digest
+	served                   *prometheus.GaugeVec // of one series
 }
 
 func newRulesMetrics() rulesMetrics {
@@ -41,11 +19,11 @@ func newRulesMetrics() rulesMetrics {
 			"1 while some or all rules on disk cannot be used, and the last good ones are served."),
 		findings: gauge("rules_findings", "Errors that webhookd check finds in the rules on disk."),
 		kinds:    gauge("rules_kinds", "Kinds converted by rules."),
-		served: &servedDigest{GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		served: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: namespace,
 			Name:      "rules_info",
 			Help:      "Always 1; the label identifies the served rules and CRDs.",
-		}, []string{"digest"})},
+		}, []string{"digest"}),
 	}
 }
 
@@ -68,5 +46,6 @@ func (m *Metrics) RulesRead(findings int) {
 // RulesServed sets the number of kinds converted by rules, and the digest of the rules and CRDs.
 func (m *Metrics) RulesServed(kinds int, digest string) {
 	m.rules.kinds.Set(float64(kinds))
-	m.rules.served.set(digest)
+	m.rules.served.Reset()
+	m.rules.served.WithLabelValues(digest).Set(1)
 }

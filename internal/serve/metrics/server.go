@@ -21,7 +21,7 @@ type serverMetrics struct {
 func newServerMetrics() serverMetrics {
 	m := serverMetrics{
 		shed: counters("shed_total",
-			"Requests answered 429, by reason: bytes, requests or turns to convert in use, slow, a body that came too slowly while others waited, or memory, the largest while the heap was almost full.", "reason"),
+			"Requests answered 429, by reason: bytes or turns to convert in use, slow, a body that came too slowly while others waited, or memory, the largest while the heap was almost full.", "reason"),
 		rejected: counters("rejected_total",
 			"Requests answered with an HTTP error other than 429, by code.", "code"),
 		cutOff: counters("connections_cut_off_total",
@@ -75,37 +75,25 @@ func (m *Metrics) Server() server.Hooks {
 	}
 }
 
-// WatchServer shows what is in progress, and the open connections. Each scrape calls stats twice.
+// WatchServer shows what is in progress, and the open connections. Each scrape calls stats often.
 func (m *Metrics) WatchServer(stats func() server.Stats) {
 	m.WatchRequests(stats)
-	open := describe("connections", "Open connections of the webhook listener.")
-	openLimit := describe("connections_limit", "Connections that the webhook listener may have open.")
-	m.registry.MustRegister(&collector{
-		descs: []*prometheus.Desc{open, openLimit},
-		collect: func(send sendGauge) {
-			s := stats()
-			send(open, float64(s.Connections))
-			send(openLimit, float64(s.ConnectionsLimit))
-		},
-	})
+	m.watch("connections", "Open connections of the webhook listener.", func() int { return stats().Connections })
+	m.watch("connections_limit", "Connections that the webhook listener may have open.", func() int { return stats().ConnectionsLimit })
 }
 
-// WatchRequests shows what is in progress. Each scrape calls stats once.
+// WatchRequests shows what is in progress. Each scrape calls stats often.
 func (m *Metrics) WatchRequests(stats func() server.Stats) {
-	requests := describe("requests_in_flight", "Reviews in progress, including waiting ones.")
-	waiting := describe("requests_waiting", "Reviews that wait for their share of memory or their turn.")
-	bytes := describe("request_bytes_in_flight",
-		"Bytes that reviews in progress have reserved: bodies, decoded objects, answers.")
-	bytesLimit := describe("request_bytes_in_flight_limit",
-		"Bytes that bodies of reviews and connections may take together.")
-	m.registry.MustRegister(&collector{
-		descs: []*prometheus.Desc{requests, waiting, bytes, bytesLimit},
-		collect: func(send sendGauge) {
-			s := stats()
-			send(requests, float64(s.Requests))
-			send(waiting, float64(s.Waiting))
-			send(bytes, float64(s.Bytes))
-			send(bytesLimit, float64(s.BytesLimit))
-		},
-	})
+	m.watch("requests_in_flight", "Reviews in progress, including waiting ones.", func() int { return stats().Requests })
+	m.watch("requests_waiting", "Reviews that wait for their share of memory or their turn.", func() int { return stats().Waiting })
+	m.watch("request_bytes_in_flight",
+		"Bytes that reviews in progress have reserved: bodies, decoded objects, answers.", func() int { return int(stats().Bytes) })
+	m.watch("request_bytes_in_flight_limit",
+		"Bytes that bodies of reviews and connections may take together.", func() int { return int(stats().BytesLimit) })
+}
+
+// watch adds a gauge that each scrape reads.
+func (m *Metrics) watch(name, help string, value func() int) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help},
+		func() float64 { return float64(value()) }))
 }

@@ -1,10 +1,12 @@
 package ruleset
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/test/helpers/rulesettest"
 )
 
@@ -62,7 +64,7 @@ func TestDigestOfRules(t *testing.T) {
 // A change of shared rules changes the digests of the kinds that use them, and of no other.
 func TestDigestOfSharedRules(t *testing.T) {
 	t.Parallel()
-	digests := func(shared string) map[string]digest {
+	digests := func(shared string) map[string]string {
 		t.Helper()
 		const kinds = 2
 		rules, crds := make([]File, 0, kinds+1), make([]File, 0, kinds)
@@ -77,9 +79,9 @@ func TestDigestOfSharedRules(t *testing.T) {
 		if err != nil || len(set.Findings) > 0 {
 			t.Fatal(set.Findings, err)
 		}
-		all := map[string]digest{}
-		for gk, of := range set.Ruled().digests {
-			all[gk.Kind] = of
+		all, ruled := map[string]string{}, set.Ruled()
+		for _, k := range ruled.Kinds {
+			all[k.Kind] = RuledKinds{[]converters.Kind{k}, ruled.CRDs}.Digest()
 		}
 		return all
 	}
@@ -87,17 +89,17 @@ func TestDigestOfSharedRules(t *testing.T) {
 	before, same := digests(shared), digests("# the specs of many kinds\n---\n"+shared)
 	changed := digests(strings.Replace(shared, "hub: .size", "hub: .size, defaultInHub: 1", 1))
 	if len(before) != 2 || before["Widget"] != same["Widget"] || before["Gadget"] != same["Gadget"] {
-		t.Errorf("%x, with a comment %x", before, same)
+		t.Errorf("%s, with a comment %s", before, same)
 	}
 	if before["Widget"] == changed["Widget"] || before["Gadget"] != changed["Gadget"] {
-		t.Errorf("%x, changed %x", before, changed)
+		t.Errorf("%s, changed %s", before, changed)
 	}
 }
 
 // An XRD counts for both CRDs that Crossplane makes of it, without its webhook.
 func TestDigestOfAnXRD(t *testing.T) {
 	t.Parallel()
-	digests := func(more, field string) map[string]digest {
+	digests := func(more, field string) map[string][sha256.Size]byte {
 		text := "apiVersion: apiextensions.crossplane.io/v1\nkind: CompositeResourceDefinition\nmetadata: {name: xthings.example.com}\n" +
 			"spec: {group: example.com, names: {kind: XThing, plural: xthings}, claimNames: {kind: Thing, plural: things}" + more +
 			", versions: [{name: v1, served: true, referenceable: true, schema: {openAPIV3Schema: {type: object, properties: " +
@@ -106,7 +108,7 @@ func TestDigestOfAnXRD(t *testing.T) {
 		if len(problems) > 0 || len(crds) != 2 {
 			t.Fatal(problems, crds)
 		}
-		return map[string]digest{crds[0].Name: crds[0].Digest, crds[1].Name: crds[1].Digest}
+		return map[string][sha256.Size]byte{crds[0].Name: crds[0].Digest, crds[1].Name: crds[1].Digest}
 	}
 	plain, wired, other := digests("", "a"), digests(", conversion: {strategy: Webhook}", "a"), digests("", "b")
 	for name, digest := range plain {

@@ -12,9 +12,8 @@ import (
 
 // RuledKinds are kinds that rules convert, with their CRDs.
 type RuledKinds struct {
-	Kinds   []converters.Kind
-	CRDs    map[schema.GroupKind]*crdschema.CRD
-	digests map[schema.GroupKind]digest
+	Kinds []converters.Kind
+	CRDs  map[schema.GroupKind]*crdschema.CRD
 }
 
 // Ruled returns the kinds of a set without findings.
@@ -27,7 +26,7 @@ func (s *Set) RuledAgain(before RuledKinds) RuledKinds {
 }
 
 func (s *Set) ruledKinds(kinds []converters.Kind) RuledKinds {
-	r := RuledKinds{Kinds: kinds, CRDs: make(map[schema.GroupKind]*crdschema.CRD, len(kinds)), digests: s.digests(kinds)}
+	r := RuledKinds{Kinds: kinds, CRDs: make(map[schema.GroupKind]*crdschema.CRD, len(kinds))}
 	for _, kind := range kinds {
 		r.CRDs[kind.GroupKind] = s.CRD(kind.GroupKind)
 	}
@@ -36,21 +35,12 @@ func (s *Set) ruledKinds(kinds []converters.Kind) RuledKinds {
 
 // With returns r together with the kinds that only others has, and the names of those.
 func (r RuledKinds) With(others RuledKinds) (both RuledKinds, added []string) {
-	both = RuledKinds{
-		slices.Clone(r.Kinds), make(map[schema.GroupKind]*crdschema.CRD, len(r.CRDs)+len(others.CRDs)), maps.Clone(r.digests),
-	}
-	if both.digests == nil {
-		both.digests = map[schema.GroupKind]digest{}
-	}
+	both = RuledKinds{slices.Clone(r.Kinds), maps.Clone(r.CRDs)}
 	for _, kind := range others.Kinds {
 		if _, has := r.CRDs[kind.GroupKind]; !has {
 			both.Kinds, added = append(both.Kinds, kind), append(added, kind.Name())
 			both.CRDs[kind.GroupKind] = others.CRDs[kind.GroupKind]
-			both.digests[kind.GroupKind] = others.digests[kind.GroupKind]
 		}
-	}
-	for _, kind := range r.Kinds {
-		both.CRDs[kind.GroupKind] = r.CRDs[kind.GroupKind]
 	}
 	return both, added
 }

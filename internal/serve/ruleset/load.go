@@ -113,7 +113,7 @@ func (s *Set) Sound() []converters.Kind {
 // withoutSkipped separates files that are skipped.
 func withoutSkipped(files []File) (read, passed []File) {
 	for _, f := range files {
-		if f.passed != "" {
+		if f.skipped {
 			passed = append(passed, f)
 		} else {
 			read = append(read, f)
@@ -128,7 +128,7 @@ func SkippedNotes(files []File) []finding.Finding {
 	for _, f := range files {
 		notes = append(notes, finding.Finding{
 			Pos: finding.Position{File: f.Name}, Severity: finding.Note, Code: "skipped",
-			Message: "skipped: " + f.passed, Hint: "put a file there, or take it out of the folder",
+			Message: "skipped: " + errNotRegular.Error(), Hint: "put a file there, or take it out of the folder",
 		})
 	}
 	return notes

@@ -27,8 +27,8 @@ const maxRuleFiles = 10_000
 type File struct {
 	Name     string
 	Text     []byte
-	InFolder bool   // found in a folder, so it may be something else
-	passed   string // why it is skipped
+	InFolder bool // found in a folder, so it may be something else
+	skipped  bool // it is not a regular file
 }
 
 // Read returns the YAML and JSON files at the paths, and in and below folders, in the order of
@@ -53,8 +53,8 @@ func readPath(ctx context.Context, read Reader, path string) ([]File, error) {
 			return []File{{Name: path, Text: text}}, nil
 		}
 	}
-	if passed, is := errors.AsType[skippedError](err); is {
-		return nil, fmt.Errorf("%s: cannot read it: %w: name a file or a folder that can be read", path, passed)
+	if errors.Is(err, errNotRegular) {
+		return nil, fmt.Errorf("%s: cannot read it: %w: name a file or a folder that can be read", path, err)
 	}
 	if err != nil {
 		return nil, err
@@ -102,24 +102,21 @@ func readFolder(ctx context.Context, folder, name string) ([]File, error) {
 
 // readInFolder reads a file that was found in a folder.
 func readInFolder(path, name string) ([]File, error) {
-	text, err := readRegular(path, name)
-	if passed, ok := errors.AsType[skippedError](err); ok {
-		return []File{{Name: name, InFolder: true, passed: passed.Error()}}, nil
+	text, err := ReadRegular(path, name)
+	if skipped := errors.Is(err, errNotRegular); err == nil || skipped {
+		return []File{{Name: name, Text: text, InFolder: true, skipped: skipped}}, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return []File{{Name: name, Text: text, InFolder: true}}, nil
+	return nil, err
 }
 
-// ReadBounded reads the file at path. Errors use name instead.
+// ReadBounded is a [Reader] for files on the command line. It also reads pipes.
 func ReadBounded(path, name string) ([]byte, error) {
 	file, err := os.Open(path) //nolint:gosec // the user's own files
 	if err != nil {
 		return nil, Renamed(err, name)
 	}
 	defer file.Close() //nolint:errcheck // nothing was written
-	text, err := bounded(file, name)
+	text, err := Bounded(file, name, maxRuleFile)
 	return text, Renamed(err, name)
 }
 
@@ -131,11 +128,11 @@ func Renamed(err error, name string) error {
 	return err
 }
 
-// bounded reads a whole file of rules or CRDs, up to maxRuleFile.
-func bounded(r io.Reader, name string) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxRuleFile+1))
-	if err == nil && len(text) > maxRuleFile {
-		err = fmt.Errorf("%s: larger than %d MiB: split it", name, maxRuleFile>>20)
+// Bounded reads all that r has, which may be most bytes. Errors call it name.
+func Bounded(r io.Reader, name string, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s: larger than %d MiB: split it", name, most>>20)
 	}
 	return text, err
 }
@@ -143,6 +140,6 @@ func bounded(r io.Reader, name string) ([]byte, error) {
 // SameTexts reports whether files have the same names and texts.
 func SameTexts(a, b []File) bool {
 	return slices.EqualFunc(a, b, func(a, b File) bool {
-		return a.Name == b.Name && a.passed == b.passed && bytes.Equal(a.Text, b.Text)
+		return a.Name == b.Name && a.skipped == b.skipped && bytes.Equal(a.Text, b.Text)
 	})
 }

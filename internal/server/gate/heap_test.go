@@ -14,7 +14,7 @@ import (
 func TestHeapWatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		used, cycles, collections, cuts := int64(70), uint64(1), 0, 0
 		w := &HeapWatch{
 			limit: 100, ledger: l, cut: func() { cuts++ }, used: func() (int64, uint64) { return used, cycles }, collect: func() { collections++ },
@@ -62,7 +62,7 @@ func TestHeapWatch(t *testing.T) {
 func TestHeapWatchEndsAStall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		cycles, used := uint64(0), int64(80)
 		w := &HeapWatch{limit: 100, ledger: l, used: func() (int64, uint64) { cycles++; return used, cycles }}
 		first, second, small := come(t, l, 10, 10), come(t, l, 20, 20), ask(t, l, flowOf(1, false), 1)
@@ -92,7 +92,7 @@ func TestHeapWatchOfTheProcess(t *testing.T) {
 	defer debug.SetMemoryLimit(before)
 	synctest.Test(t, func(t *testing.T) {
 		var cuts, sockets atomic.Int64
-		watch := func() *HeapWatch { return NewHeapWatch(testLedger(0), func() { cuts.Add(1) }, sockets.Load) }
+		watch := func() *HeapWatch { return NewHeapWatch(testLedger(), func() { cuts.Add(1) }, sockets.Load) }
 		if watch() != nil {
 			t.Error("there is a watch without a limit")
 		}

@@ -1,5 +1,5 @@
 // Package gate shares what all requests use together among the sources that they come from: the
-// memory, which is reserved as it grows, the turns to convert, and their number. A watch on the
+// memory, which is reserved as it grows, and the turns to convert. A watch on the
 // heap gives up requests when that has not been enough. It knows sources and bytes, but neither
 // HTTP nor connections. Read ledger.go first.
 package gate
@@ -22,7 +22,7 @@ import (
 // later always finds some room, and small bodies never wait behind large ones. If requests wait,
 // the flow that has the least goes first. Within a flow, the first come is the first served.
 type Ledger struct {
-	limit       amount // requests 0: no bound
+	limit       amount // its requests have none
 	wait        time.Duration
 	connections func() int64 // returns the bytes that connections take
 
@@ -97,8 +97,6 @@ const (
 const (
 	// ShedBytes: the requests in flight use the whole memory for them, or the client's share.
 	ShedBytes = "bytes"
-	// ShedRequests: too many requests are in flight.
-	ShedRequests = "requests"
 	// ShedTurns: too many requests were converted at once.
 	ShedTurns = "turns"
 	// ShedSlow: the request's body or answer was too slow while others waited.
@@ -109,7 +107,7 @@ const (
 
 // ShedReasons returns all reasons.
 func ShedReasons() []string {
-	return []string{ShedBytes, ShedRequests, ShedTurns, ShedSlow, ShedMemory}
+	return []string{ShedBytes, ShedTurns, ShedSlow, ShedMemory}
 }
 
 // An OverloadError is the reason to shed a request, such as [ShedBytes].
@@ -125,11 +123,11 @@ func (e OverloadError) Error() string {
 // StatusCode returns the HTTP code to answer.
 func (OverloadError) StatusCode() int { return http.StatusTooManyRequests }
 
-// New returns a Ledger of bytes for so many requests (0: any number), each of which may wait for
-// its share. Connections returns how many of the bytes connections take now.
-func New(bytes int64, requests int, wait time.Duration, connections func() int64) *Ledger {
+// New returns a Ledger of bytes for requests, each of which may wait for its share. Connections
+// returns how many of the bytes connections take now.
+func New(bytes int64, wait time.Duration, connections func() int64) *Ledger {
 	return &Ledger{
-		limit:       amount{requests, turnsEach * runtime.GOMAXPROCS(0), bytes, bytes / heavyShare},
+		limit:       amount{turns: turnsEach * runtime.GOMAXPROCS(0), bytes: bytes, heavy: bytes / heavyShare},
 		wait:        wait,
 		connections: connections,
 		flows:       map[Key]*flow{},
@@ -139,7 +137,7 @@ func New(bytes int64, requests int, wait time.Duration, connections func() int64
 
 // NewTurns returns a Ledger in which one source can have n turns.
 func NewTurns(n int) *Ledger {
-	l := New(1, 0, 0, func() int64 { return 0 })
+	l := New(1, 0, func() int64 { return 0 })
 	l.limit.turns = n + n/flowShare + 1
 	return l
 }
@@ -240,8 +238,6 @@ func (l *Ledger) stopWaiting(s *Share) error {
 		return nil
 	case s.wantsTurn(s.want):
 		return OverloadError(ShedTurns)
-	case l.crowded(s.want.minus(s.amount)):
-		return OverloadError(ShedRequests)
 	}
 	return OverloadError(ShedBytes)
 }
@@ -262,8 +258,6 @@ func (l *Ledger) fits(s *Share, want amount) bool {
 		most *= 2 // it ends by itself, and then returns what it has
 	}
 	switch {
-	case l.crowded(more):
-		return false
 	case more.bytes > 0 && held.bytes > most:
 		return false
 	case more.turns > 0 && held.turns > flowShare*free.turns:
@@ -272,11 +266,6 @@ func (l *Ledger) fits(s *Share, want amount) bool {
 		return false
 	}
 	return !l.tight || !s.flow.key.Large || more.requests == 0 && more.turns == 0 && more.heavy <= 0
-}
-
-// crowded reports whether there would be too many requests with more. Callers hold mu.
-func (l *Ledger) crowded(more amount) bool {
-	return l.limit.requests > 0 && l.held.requests+more.requests > l.limit.requests
 }
 
 // serve grants what fits to those who wait. Callers hold mu.

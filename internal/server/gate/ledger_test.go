@@ -14,8 +14,8 @@ import (
 )
 
 // testLedger has 100 bytes, 8 turns and 100 bytes of large objects, and waits two seconds.
-func testLedger(maxRequests int) *Ledger {
-	l := New(100, maxRequests, 2*time.Second, func() int64 { return 0 })
+func testLedger() *Ledger {
+	l := New(100, 2*time.Second, func() int64 { return 0 })
 	l.limit.turns, l.limit.heavy = 8, 100
 	return l
 }
@@ -110,7 +110,7 @@ func wantEmpty(t *testing.T, l *Ledger, all ...*queued) {
 func TestFlowsLeaveRoomForOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		a, b := flowOf(1, true), flowOf(2, true)
 		first := ask(t, l, a, 75)
 		wantGranted(t, "three quarters", first)
@@ -129,7 +129,7 @@ func TestFlowsLeaveRoomForOthers(t *testing.T) {
 func TestLeastGoesFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		crowd := make([]*queued, 20)
 		for i := range crowd {
 			crowd[i] = turn(t, l, flowOf(1, false))
@@ -155,7 +155,7 @@ func TestLeastGetsMemoryFirst(t *testing.T) {
 	t.Parallel()
 	for range 40 { // a map has any order
 		synctest.Test(t, func(t *testing.T) {
-			l := testLedger(0)
+			l := testLedger()
 			full, some := ask(t, l, flowOf(1, true), 60), ask(t, l, flowOf(2, true), 15)
 			more, least, later := ask(t, l, flowOf(2, true), 60), ask(t, l, flowOf(3, true), 20), ask(t, l, flowOf(4, true), 50)
 			full.Release()
@@ -173,7 +173,7 @@ func TestLeastGetsMemoryFirst(t *testing.T) {
 func TestCrowdLeavesTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		var wg sync.WaitGroup
@@ -210,22 +210,20 @@ func TestLedgerShedsAfterItsWait(t *testing.T) {
 	t.Parallel()
 	full := amount{requests: 1, turns: 6, bytes: 75, heavy: 100}
 	for name, tt := range map[string]struct {
-		maxRequests int
-		want        amount
-		within      time.Duration // of its deadline
-		after       time.Duration
-		reason      OverloadError
+		want   amount
+		within time.Duration // of its deadline
+		after  time.Duration
+		reason OverloadError
 	}{
-		"bytes":           {0, amount{requests: 1, bytes: 75}, time.Minute, 2 * time.Second, ShedBytes},
-		"requests":        {1, amount{requests: 1}, time.Minute, 2 * time.Second, ShedRequests},
-		"turns":           {0, amount{requests: 1, turns: 1}, time.Minute, turnWait, ShedTurns},
-		"large objects":   {0, amount{requests: 1, heavy: 1}, time.Minute, turnWait, ShedTurns},
-		"before its wait": {0, amount{requests: 1, bytes: 75}, time.Second, time.Second, ShedBytes},
+		"bytes":           {amount{requests: 1, bytes: 75}, time.Minute, 2 * time.Second, ShedBytes},
+		"turns":           {amount{requests: 1, turns: 1}, time.Minute, turnWait, ShedTurns},
+		"large objects":   {amount{requests: 1, heavy: 1}, time.Minute, turnWait, ShedTurns},
+		"before its wait": {amount{requests: 1, bytes: 75}, time.Second, time.Second, ShedBytes},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := testLedger(tt.maxRequests)
+				l := testLedger()
 				first := join(t.Context(), l, flowOf(1, true)).ask(full)
 				wantGranted(t, "the first", first)
 				ctx, cancel := context.WithTimeout(t.Context(), tt.within)
@@ -244,7 +242,7 @@ func TestLedgerShedsAfterItsWait(t *testing.T) {
 func TestCanceledWaiterKeepsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		for _, granted := range []bool{true, false} {
 			full := ask(t, l, flowOf(1, true), 75)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -271,7 +269,7 @@ func TestCanceledWaiterKeepsNothing(t *testing.T) {
 func TestFlowKeepsItsOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		full := ask(t, l, flowOf(1, true), 40)
 		ctx, cancel := context.WithCancel(t.Context())
 		first, behind := join(ctx, l, flowOf(1, true)).ask(amount{requests: 1, bytes: 60}), ask(t, l, flowOf(1, true), 1)
@@ -289,7 +287,7 @@ func TestFlowKeepsItsOrder(t *testing.T) {
 func TestOnlyMoreHasToFit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		open := int64(0)
 		l.connections = func() int64 { return open }
 		bytes, turns := ask(t, l, flowOf(1, true), 75), join(t.Context(), l, flowOf(2, true)).ask(amount{requests: 1, turns: 6})
@@ -306,7 +304,7 @@ func TestOnlyMoreHasToFit(t *testing.T) {
 func TestConversionsMayHaveMore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		q := ask(t, l, flowOf(1, true), 60)
 		if q.Converts() {
 			t.Error("it has a turn before it asks")
@@ -343,7 +341,7 @@ func TestTurnsOfOneSource(t *testing.T) {
 func TestLedgerGrowth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		growing, other := ask(t, l, flowOf(1, true), 30), ask(t, l, flowOf(1, true), 40)
 		fresh := ask(t, l, flowOf(1, true), 50)
 		growing.ask(amount{requests: 1, bytes: 60})
@@ -365,7 +363,7 @@ func TestLedgerGrowth(t *testing.T) {
 func TestLargeObjectsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		heavy := func(n int64) *queued { return join(t.Context(), l, flowOf(1, true)).ask(amount{requests: 1, heavy: n}) }
 		first, second, third := heavy(1000), heavy(60), heavy(60)
 		wantGranted(t, "one of any size", first)
@@ -401,7 +399,7 @@ func TestLargeObjectsTakeTurns(t *testing.T) {
 func TestTightLedger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		before := ask(t, l, flowOf(1, true), 10)
 		l.setTight(true)
 		large, small := ask(t, l, flowOf(1, true), 10), ask(t, l, flowOf(1, false), 10)
@@ -418,7 +416,7 @@ func TestTightLedger(t *testing.T) {
 func TestConnectionsCountAgainstTheBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l, open := testLedger(0), atomic.Int64{}
+		l, open := testLedger(), atomic.Int64{}
 		l.connections = open.Load
 		open.Store(50)
 		q := ask(t, l, flowOf(1, true), 60)
@@ -433,7 +431,7 @@ func TestConnectionsCountAgainstTheBudget(t *testing.T) {
 // TestLedgerUnderRace lets many goroutines arrive, grow, wait and leave at once.
 func TestLedgerUnderRace(t *testing.T) {
 	t.Parallel()
-	l := New(1000, 20, time.Millisecond, func() int64 { return 0 })
+	l := New(1000, time.Millisecond, func() int64 { return 0 })
 	var wg sync.WaitGroup
 	for worker := range 32 {
 		wg.Go(func() {
@@ -443,7 +441,7 @@ func TestLedgerUnderRace(t *testing.T) {
 				l.Join(ctx, s, flowOf(byte(worker%3), n > 500))
 				if l.grow(s, amount{requests: 1, bytes: n}) == nil {
 					_ = l.grow(s, amount{requests: 1, turns: 1, bytes: n + 40, heavy: n})
-					if got := l.Use(); got.Bytes > got.BytesLimit || got.Requests-got.Waiting > 20 {
+					if got := l.Use(); got.Bytes > got.BytesLimit {
 						t.Errorf("the ledger holds too much: %+v", got)
 					}
 				}

@@ -43,35 +43,36 @@ func wantStopped(t *testing.T, what string, w *watched, want string) {
 // kept waiting.
 func TestSlowBodiesGiveWay(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
-		small := make([]*watched, 0, 5)
-		for range 5 { // the largest of them is found in any order
-			small = append(small, come(t, l, 40, 1))
-		}
-		slow, quick := come(t, l, 80, 20), come(t, l, 80, 50)
-		turns := join(t.Context(), l, flowOf(1, true)).ask(amount{requests: 1, turns: 6})
-		turn := turn(t, l, flowOf(1, true))
-		advance(turnWait - time.Second)
-		wantStopped(t, "one while another waits for a turn", slow, "")
-		wantWaiting(t, "the other", turn)
-		next := ask(t, l, flowOf(1, true), 20)
-		advance(pressInterval)
-		wantStopped(t, "the slow one", slow, "receiving")
-		wantStopped(t, "the quick one", quick, "")
-		wantGranted(t, "the one that waited", next)
-		for _, s := range small {
-			wantStopped(t, "a smaller one", s, "")
-			s.Release()
-		}
-		wantEmpty(t, l, quick.queued, next, turns, turn)
-	})
+	for range 40 { // a map has any order
+		synctest.Test(t, testSlowBodies)
+	}
+}
+
+func testSlowBodies(t *testing.T) {
+	l := testLedger()
+	small := []*watched{come(t, l, 40, 1), come(t, l, 40, 1), come(t, l, 40, 1)}
+	slow, quick := come(t, l, 80, 20), come(t, l, 80, 50)
+	turns := join(t.Context(), l, flowOf(1, true)).ask(amount{requests: 1, turns: 6})
+	turn := turn(t, l, flowOf(1, true))
+	advance(turnWait - time.Second)
+	wantStopped(t, "one while another waits for a turn", slow, "")
+	wantWaiting(t, "the other", turn)
+	next := ask(t, l, flowOf(1, true), 20)
+	advance(pressInterval)
+	wantStopped(t, "the slow one", slow, "receiving")
+	wantStopped(t, "the quick one", quick, "")
+	wantGranted(t, "the one that waited", next)
+	for _, s := range small {
+		wantStopped(t, "a smaller one", s, "")
+		s.Release()
+	}
+	wantEmpty(t, l, quick.queued, next, turns, turn)
 }
 
 func TestWaitingBodyIsNotSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		l.wait = time.Minute
 		full, waiting := come(t, l, 50, 50), come(t, l, 60, 20)
 		if err := full.Convert(); err != nil {
@@ -102,7 +103,7 @@ func TestLargeBodiesDoNotDeadlock(t *testing.T) {
 }
 
 func testLargeBodies(t *testing.T) {
-	l := testLedger(0)
+	l := testLedger()
 	early := come(t, l, 1, 1)
 	bodies := []*watched{come(t, l, 60, 24), come(t, l, 60, 24), come(t, l, 60, 24)}
 	other := ask(t, l, flowOf(2, true), 3)
@@ -140,7 +141,7 @@ func testLargeBodies(t *testing.T) {
 func TestFreshRequestsOnlyWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		full, fresh, later := ask(t, l, flowOf(1, true), 60), ask(t, l, flowOf(1, true), 60), come(t, l, 20, 20)
 		advance(l.wait - pressInterval)
 		wantWaiting(t, "a later one", later.queued)
@@ -151,7 +152,7 @@ func TestFreshRequestsOnlyWait(t *testing.T) {
 func TestUnreadAnswersGiveWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		l.wait = time.Minute
 		w := come(t, l, 60, 60)
 		if err := w.Convert(); err != nil || l.held.turns != 1 {
@@ -181,7 +182,7 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 func TestWaitsBeforeTheAnswerDoNotCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := testLedger(0)
+		l := testLedger()
 		l.wait = time.Minute
 		full, w := come(t, l, 50, 50), come(t, l, 60, 20)
 		w.ask(amount{requests: 1, bytes: 60})
@@ -208,7 +209,7 @@ func TestLargestIsGivenUp(t *testing.T) {
 }
 
 func testLargest(t *testing.T) {
-	l := testLedger(0)
+	l := testLedger()
 	if l.refuseLargest() {
 		t.Error("one is given up of none")
 	}

@@ -2,6 +2,7 @@ package listen
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -39,9 +40,7 @@ var errHandshakeTooLarge = errors.New("client sent more than 16 KiB in its hands
 type Conn struct {
 	net.Conn
 
-	// Source is who shares connections and memory with others; see [gate.SourceOf].
-	Source netip.Prefix
-
+	source    netip.Prefix // see gate.SourceOf
 	conns     *Conns
 	expires   time.Time // see expiry
 	reading   deadline
@@ -51,12 +50,12 @@ type Conn struct {
 	start     func(*Conn) // once there is room for it
 
 	// Guarded by conns.mu; see conns.go.
-	counted       bool      // by conns
-	gone          bool      // cut off
-	answered      bool      // it had a review answered
-	list          *unused   // nil: its client waits for the server
-	before, after *Conn     // in the list
-	since         time.Time // that it is in the list
+	counted  bool       // by conns
+	gone     bool       // cut off
+	answered bool       // it had a review answered
+	list     *list.List // of unused ones; nil: its client waits for the server
+	place    *list.Element
+	since    time.Time // that it is in the list
 
 	mu     sync.Mutex  // TLS also writes from the reading goroutine
 	corked *[]byte     // see cork.go; nil: not corked
@@ -75,7 +74,7 @@ func newConn(c net.Conn, times Times, conns *Conns, start func(*Conn)) *Conn {
 		reading: deadline{set: c.SetReadDeadline}, writing: deadline{set: c.SetWriteDeadline},
 	}
 	tcp, _ := c.RemoteAddr().(*net.TCPAddr) // nil has no address
-	own.Source = gate.SourceOf(tcp.AddrPort().Addr())
+	own.source = gate.SourceOf(tcp.AddrPort().Addr())
 	own.idle = idleState{most: times.Idle, reading: &own.reading}
 	return own
 }

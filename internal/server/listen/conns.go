@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"container/list"
 	"net/netip"
 	"sync"
 	"time"
@@ -27,40 +28,16 @@ type Conns struct {
 // connsOf are the connections of a source.
 type connsOf struct {
 	open    map[*Conn]struct{}
-	unused  [2]unused // of those that are open: the fresh and the idle ones
-	waiting []*Conn   // in order of arrival
-}
-
-// Unused connections are those whose client the server waits for, the one that waits longest
-// first. A flood closes thousands of connections a second, so none of them looks through all.
-type unused struct{ first, last *Conn }
-
-func (u *unused) add(c *Conn) {
-	c.list, c.before = u, u.last
-	if u.last == nil {
-		u.first = c
-	} else {
-		u.last.after = c
-	}
-	u.last = c
+	unused  [2]list.List // of those that are open: the fresh and the idle ones whose client the server waits for
+	waiting []*Conn      // in order of arrival
 }
 
 // unlist removes c from the list that it is in, if any.
 func (c *Conn) unlist() {
-	if c.list == nil {
-		return
+	if c.list != nil {
+		c.list.Remove(c.place)
+		c.list = nil
 	}
-	if c.before == nil {
-		c.list.first = c.after
-	} else {
-		c.before.after = c.after
-	}
-	if c.after == nil {
-		c.list.last = c.before
-	} else {
-		c.after.before = c.before
-	}
-	c.list, c.before, c.after = nil, nil, nil
 }
 
 // ConnBytes is the memory of an open connection, with a TLS record and the header of a request
@@ -101,10 +78,10 @@ func NewConns(limit int, cutOff func(state string)) *Conns {
 func (s *Conns) add(c *Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own := s.sources[c.Source]
+	own := s.sources[c.source]
 	if own == nil {
 		own = &connsOf{open: map[*Conn]struct{}{}}
-		s.sources[c.Source] = own
+		s.sources[c.source] = own
 	}
 	if s.room(own, s.mostOpen()) {
 		s.begin(own, c)
@@ -159,7 +136,11 @@ func (s *Conns) mostOpen() *connsOf { return s.most(func(o *connsOf) int { retur
 // period: a fresh one rather than an idle one. It reports whether there was one. Callers hold mu.
 func (s *Conns) cut(from *connsOf, fresh, idle time.Duration) bool {
 	for i, grace := range [...]time.Duration{fresh, idle} {
-		if c := from.unused[i].first; c != nil && time.Since(c.since) >= grace {
+		first := from.unused[i].Front() // not all: a flood has thousands closed in a second
+		if first == nil {
+			continue
+		}
+		if c := first.Value.(*Conn); time.Since(c.since) >= grace { //nolint:forcetypeassert // as listUnused puts there
 			s.close(from, c)
 			return true
 		}
@@ -194,7 +175,7 @@ func (s *Conns) dropWaiting() bool {
 	_ = c.Conn.Close()
 	most.waiting = most.waiting[:last]
 	s.waiting--
-	s.forget(c.Source)
+	s.forget(c.source)
 	s.cutOff(connWaiting)
 	return true
 }
@@ -283,7 +264,8 @@ func (s *Conns) listUnused(c *Conn) {
 	}
 	c.unlist()
 	c.since = time.Now()
-	s.sources[c.Source].unused[which].add(c)
+	c.list = &s.sources[c.source].unused[which]
+	c.place = c.list.PushBack(c)
 }
 
 // wasCutOff reports whether c was cut off.
@@ -303,12 +285,12 @@ func (s *Conns) remove(c *Conn) {
 	if c.gone {
 		s.closing--
 	} else {
-		delete(s.sources[c.Source].open, c)
+		delete(s.sources[c.source].open, c)
 		c.unlist()
 		s.open--
 	}
 	s.openWaiting()
-	s.forget(c.Source)
+	s.forget(c.source)
 	s.signalNone()
 }
 

@@ -15,7 +15,7 @@ const (
 	CorkAbove = 2 << 10
 )
 
-// Watch makes each write count its bytes as done of s; nil: of none.
+// Watch makes each write count its bytes as done of s.
 func (c *Conn) Watch(s *gate.Share) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

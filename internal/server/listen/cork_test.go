@@ -110,7 +110,7 @@ func TestWritesAreDone(t *testing.T) {
 	t.Parallel()
 	for _, watched := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			l := gate.New(100, 0, time.Minute, func() int64 { return 0 })
+			l := gate.New(100, time.Minute, func() int64 { return 0 })
 			var answering, next gate.Share
 			l.Join(t.Context(), &answering, gate.Key{Large: true})
 			l.Join(t.Context(), &next, gate.Key{Large: true})
@@ -121,8 +121,8 @@ func TestWritesAreDone(t *testing.T) {
 			answering.Watch(60, time.Now(), func(gate.Stage) { stopped = true })
 			answering.Answer(60)
 			c := &Conn{Conn: &sink{}, conns: NewConns(0, nil)}
-			if c.Watch(&answering); !watched {
-				c.Watch(nil)
+			if watched {
+				c.Watch(&answering)
 			}
 			if _, err := c.Write(make([]byte, 60)); err != nil {
 				t.Fatal(err)

@@ -98,7 +98,7 @@ func (l *Listener) shake(c *Conn) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, HeaderTime)
 	defer cancel()
 	c.handshake.turns = l.turns
-	l.turns.Join(ctx, &c.handshake.share, gate.Key{Source: c.Source})
+	l.turns.Join(ctx, &c.handshake.share, gate.Key{Source: c.source})
 	t := tls.Server(c, l.tls)
 	err := t.HandshakeContext(ctx)
 	c.handshake.share.Release()
@@ -115,11 +115,8 @@ func (l *Listener) shake(c *Conn) (net.Conn, error) {
 // sayHTTPS answers a client that sent HTTP instead of a handshake, as net/http does.
 func (c *Conn) sayHTTPS(err error) {
 	other, _ := errors.AsType[tls.RecordHeaderError](err)
-	if other.Conn == nil {
-		return
-	}
 	switch string(other.RecordHeader[:]) {
 	case "GET /", "HEAD ", "POST ", "PUT /", "OPTIO":
-		_, _ = io.WriteString(other.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+		_, _ = io.WriteString(c.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
 	}
 }

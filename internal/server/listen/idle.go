@@ -88,11 +88,11 @@ func (s *idleState) closeWhenIdle(earliest time.Time) {
 	}
 }
 
-// ended reports whether the connection drains and has been idle long enough.
+// ended reports whether the connection drains and is idle; its deadline has passed.
 func (s *idleState) ended() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ending && s.state == request && !time.Now().Before(s.until())
+	return s.ending && s.state == request
 }
 
 // until returns when the wait ends. Callers hold mu.

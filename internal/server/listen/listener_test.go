@@ -115,6 +115,9 @@ func TestRetiringListenerTakesTheBacklog(t *testing.T) {
 	if n := open.Count(); n != 5 {
 		t.Errorf("%d connections are accepted, want 5", n)
 	}
+	if _, err := new(net.Dialer).DialContext(t.Context(), "tcp", l.Addr().String()); err == nil {
+		t.Error("the kernel accepts more")
+	}
 	_ = l.Close()
 }
 

@@ -35,55 +35,6 @@ func TestE2RollingRestart(t *testing.T) {
 	t.Logf("%d rollouts, %d calls; the balancer left a replica after %s at most, which drains for %s", rollouts, l.Calls(), slowest, drainDelay)
 }
 
-// TestE3KillOfOneReplica kills one of two replicas. What fails are the calls that it had, and those
-// which the balancer sends there until it sees what has become of it. No answer is wrong.
-func TestE3KillOfOneReplica(t *testing.T) {
-	t.Parallel()
-	const lag = time.Second
-	kills := scaled(5, 100)
-	s, replicas := newService(t, lag)
-	l := start(t, s.client(), s.ca)
-	var refused, broken int
-	for range kills {
-		old := replicas[0]
-		replicas = append(replicas[1:], s.replica())
-		s.used(replicas[1])
-		l.More(workers)
-		if early := l.Failures(); len(early) > 0 {
-			t.Errorf("%d calls failed before the kill, such as\n%s", len(early), load.Texts(early))
-		}
-		old.Kill()
-		s.unused(old)
-		left := time.Now()
-		l.More(10 * workers)
-		r, b := judgeKill(t, l.Failures(), left)
-		refused, broken = refused+r, broken+b
-	}
-	l.NoFailures()
-	t.Logf("%d kills, %d calls: %d were cut, %d refused before the balancer saw it", kills, l.Calls(), broken, refused)
-}
-
-// judgeKill counts the calls that found no server and those that were cut.
-func judgeKill(t *testing.T, failures []load.Failure, left time.Time) (refused, broken int) {
-	t.Helper()
-	for _, f := range failures {
-		switch wrong := wrongAnswerError(""); {
-		case errors.As(f.Err, &wrong):
-			t.Error(f.Err)
-		case f.Began.After(left):
-			t.Errorf("a call failed %s after the balancer had left the replica: %v", f.Began.Sub(left), f.Err)
-		case contains(f.Err, "connection refused"):
-			refused++
-		default:
-			broken++
-		}
-	}
-	if broken > workers {
-		t.Errorf("%d calls were cut, and no more than %d were in flight: %s", broken, workers, load.Texts(failures))
-	}
-	return refused, broken
-}
-
 // TestE4KillOfBothReplicas starts both again, with a thousand rules: they are ready at once, and no
 // answer is wrong.
 func TestE4KillOfBothReplicas(t *testing.T) {

@@ -31,7 +31,7 @@ func shakeHands(t *testing.T, p *process.Process, ca *tlstest.CA, workers, rate 
 		NetDialer: &net.Dialer{Timeout: 30 * time.Second},
 		Config:    &tls.Config{RootCAs: ca.Pool(), ServerName: apiclient.ServiceHost, NextProtos: []string{"http/1.1"}},
 	}
-	h.Load = load.Start(t, load.Options{Workers: workers, Rate: rate, Durations: true, Call: func(int, int) error {
+	h.Load = load.Start(t, load.Options{Workers: workers, Rate: rate, Call: func(int, int) error {
 		c, err := dialer.DialContext(t.Context(), "tcp", p.Addr)
 		if err != nil {
 			return err

@@ -8,9 +8,6 @@ import (
 	"testing"
 )
 
-// contains reports whether an error says so.
-func contains(err error, part string) bool { return err != nil && strings.Contains(err.Error(), part) }
-
 // rulesPerKind are the rules of one of the CRDs of manyRules.
 const rulesPerKind = 50
 

@@ -32,7 +32,8 @@ type Options struct {
 	Workers int
 	// Rate is how many calls all workers make a second, at most. 0: as many as they can.
 	Rate int
-	// Durations keeps how long each call took.
+	// Durations keeps how long each call took. One that takes longer than the rate allows counts
+	// again for each call that it delays, with the time that was left of it when that was due.
 	Durations bool
 	// Call makes one call. It gets the worker's number and that of the worker's call, and is not
 	// called after the load was stopped.
@@ -73,7 +74,14 @@ func (l *Load) call(o *Options, worker, n int) {
 			l.failures = append(l.failures, Failure{Began: began, Ended: ended, Err: err})
 		}
 		if o.Durations {
-			l.took = append(l.took, ended.Sub(began))
+			took := ended.Sub(began)
+			l.took = append(l.took, took)
+			if o.Rate > 0 {
+				between := time.Second * time.Duration(o.Workers) / time.Duration(o.Rate)
+				for took -= between; took > 0; took -= between {
+					l.took = append(l.took, took)
+				}
+			}
 		}
 		l.mu.Unlock()
 	}
