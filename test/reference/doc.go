@@ -2,6 +2,6 @@
 // it shares no code with webhookd. Its test edits the same objects by both, and compares what users
 // see after each step.
 //
-// An object is what users see, and for each version what it last said ([Memory]). There are no
+// An object is what users see, and for each version what it last said. There are no
 // annotations and no digests.
 package reference

@@ -53,10 +53,10 @@ func (s *subject) edit(obj map[string]any, st step) map[string]any {
 		e := editor{rand.New(rand.NewPCG(st.seed, try)), s.pool} //nolint:gosec // a walk that can be repeated
 		out := clone(obj)
 		if _, ok := out["spec"]; !ok && e.IntN(4) > 0 {
-			e.member(out, s.kind.Schemas[st.version], "spec", 0)
+			e.member(out, s.schemas[st.version], "spec", 0)
 		}
 		for range 1 + e.IntN(2) {
-			e.change(out, s.kind.Schemas[st.version])
+			e.change(out, s.schemas[st.version])
 		}
 		if s.valid(out, st.version) {
 			return out

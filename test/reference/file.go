@@ -2,48 +2,30 @@ package reference
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"sort"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// The file as it is written.
+// A ruleText is a rule as it is written.
+type ruleText map[string]yamlv3.Node
+
+func (t ruleText) get(key string) string { return t[key].Value }
+
 type file struct {
 	Kind     string
 	Metadata struct{ Name string }
 	Spec     struct {
 		Hub      string
 		RuleSets map[string][]ruleText `yaml:"ruleSets"`
-		Versions []versionText
+		Versions []struct {
+			Name   string
+			SameAs string `yaml:"sameAs"`
+			Rules  []ruleText
+		}
 	}
 	RuleSets map[string][]ruleText `yaml:"ruleSets"`
-}
-
-type versionText struct {
-	Name   string
-	SameAs string `yaml:"sameAs"`
-	Rules  []ruleText
-}
-
-type ruleText struct {
-	Spoke, Hub, Values yamlv3.Node
-	HubValues          yamlv3.Node `yaml:"hubValues"`
-	Template, Codec    string
-	ToHub              string `yaml:"toHub"`
-	ToSpoke            string `yaml:"toSpoke"`
-	Absent             *string
-	WhenToHub          string      `yaml:"whenToHub"`
-	WhenToSpoke        string      `yaml:"whenToSpoke"`
-	DefaultInHub       yamlv3.Node `yaml:"defaultInHub"`
-	DefaultInSpoke     yamlv3.Node `yaml:"defaultInSpoke"`
-	DefaultFrom        string      `yaml:"defaultFrom"`
-	OmitEmpty          string      `yaml:"omitEmpty"`
-	Use, Go, Drop      string
-	MayBeAbsent        string `yaml:"mayBeAbsent"`
-	Transitional       bool
 }
 
 // readFiles returns the Conversion in texts of YAML, and the rule sets by the names that it uses.
@@ -61,7 +43,13 @@ func readFiles(texts ...[]byte) (*file, map[string][]ruleText, error) {
 			}
 			maps.Copy(sets, f.Spec.RuleSets)
 			for name, set := range f.RuleSets {
-				sets[f.Metadata.Name+"/"+name] = qualified(f.Metadata.Name, f.RuleSets, set)
+				for _, r := range set {
+					if use := r["use"]; f.RuleSets[use.Value] != nil {
+						use.Value = f.Metadata.Name + "/" + use.Value
+						r["use"] = use
+					}
+				}
+				sets[f.Metadata.Name+"/"+name] = set
 			}
 		}
 	}
@@ -71,72 +59,57 @@ func readFiles(texts ...[]byte) (*file, map[string][]ruleText, error) {
 	return conversion, sets, nil
 }
 
-// qualified returns a set that names others of its document as everyone else does.
-func qualified(name string, of map[string][]ruleText, set []ruleText) []ruleText {
-	out := append([]ruleText{}, set...)
-	for i := range out {
-		if _, ok := of[out[i].Use]; ok {
-			out[i].Use = name + "/" + out[i].Use
+// places returns the places of one side by name; a list is that of several rules.
+func places(n yamlv3.Node) (all []map[string]path) {
+	for _, c := range n.Content {
+		if n.Kind == yamlv3.SequenceNode {
+			all = append(all, map[string]path{"": parsePath(c.Value)})
 		}
 	}
-	return out
-}
-
-// places returns the places of one side: one without a name, several, or one for each of several
-// rules.
-func places(n yamlv3.Node) (named map[string]path, names []string, list []path, err error) {
-	switch n.Kind { //nolint:exhaustive // rules have no others
-	case yamlv3.ScalarNode:
-		p, err := parsePath(n.Value)
-		return map[string]path{"": p}, []string{""}, nil, err
-	case yamlv3.SequenceNode:
-		for _, c := range n.Content {
-			p, err := parsePath(c.Value)
-			if err != nil {
-				return nil, nil, nil, err
-			}
-			list = append(list, p)
-		}
-	case yamlv3.MappingNode:
-		named = map[string]path{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if named[n.Content[i].Value], err = parsePath(n.Content[i+1].Value); err != nil {
-				return nil, nil, nil, err
-			}
-			names = append(names, n.Content[i].Value)
+	if len(all) > 0 {
+		return all
+	}
+	named := map[string]path{}
+	for i, name := range names(n) {
+		switch n.Kind { //nolint:exhaustive // rules have no others
+		case yamlv3.ScalarNode:
+			named[name] = parsePath(n.Value)
+		case yamlv3.MappingNode:
+			named[name] = parsePath(n.Content[2*i+1].Value)
 		}
 	}
-	return named, names, list, nil
+	return []map[string]path{named}
 }
 
-// yamlValue returns a value as JSON has it; integers are int64.
-func yamlValue(n *yamlv3.Node) any {
+// names returns the names of places in the order of the file; one place has none.
+func names(n yamlv3.Node) (all []string) {
+	if n.Kind != yamlv3.MappingNode {
+		return []string{""}
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		all = append(all, n.Content[i].Value)
+	}
+	return all
+}
+
+// yamlValue returns a value as JSON has it.
+func yamlValue(n yamlv3.Node) any {
 	var v any
 	if n.Kind == 0 || n.Decode(&v) != nil {
 		return nil
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil
-	}
-	return parseJSON(text)
+	return normal(v)
 }
+
+// normal returns a value as JSON has it; integers are int64.
+func normal(v any) any { return parseJSON([]byte(toJSON(v))) }
 
 // A table of values, in order.
 type table struct{ from, to []any }
 
 func yamlTable(n yamlv3.Node) (t table) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		t.from, t.to = append(t.from, yamlValue(n.Content[i])), append(t.to, yamlValue(n.Content[i+1]))
+		t.from, t.to = append(t.from, yamlValue(*n.Content[i])), append(t.to, yamlValue(*n.Content[i+1]))
 	}
 	return t
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

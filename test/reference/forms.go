@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
 	"sigs.k8s.io/yaml"
 )
 
@@ -17,76 +18,62 @@ import (
 func look(from, to []any, v any) (any, bool) {
 	for i := range from {
 		if equal(from[i], v) {
-			if to[i] == nil {
-				return absent{}, true
-			}
 			return to[i], true
 		}
 	}
-	return nil, false
+	return absent{}, false
 }
 
 // convertValues converts a value by tables; target is the side of the result.
 func (r *rule) convertValues(target int, v any, source, result *Schema) any {
-	out, ok := any(nil), false
-	if target == hub {
-		out, ok = look(r.values.from, r.values.to, v)
-	} else if out, ok = lookBack(r.values, v); !ok {
+	out, ok := look(r.values.from, r.values.to, v)
+	if target == spoke {
+		if first, ok := look(r.values.to, r.values.from, v); ok {
+			return first
+		}
 		out, ok = look(r.hubValues.from, r.hubValues.to, v)
 	}
-	if !ok && allows(v, source) && allows(v, result) {
+	switch {
+	case !ok && allows(v, source) && allows(v, result):
 		return v
-	}
-	if !ok {
+	case out == nil:
 		return absent{}
 	}
 	return out
-}
-
-// lookBack returns the first value that becomes another.
-func lookBack(t table, v any) (any, bool) {
-	for i := range t.to {
-		if t.to[i] != nil && equal(t.to[i], v) {
-			return t.from[i], true
-		}
-	}
-	return nil, false
 }
 
 // parts are those of a template.
 var parts = regexp.MustCompile(`\{([^{}]+)\}`)
 
 // split returns the parts of a string; each ends where the text after it first occurs.
-func (r *rule) split(text string, part func(name string) *Schema) any {
-	pattern := regexp.QuoteMeta(parts.ReplaceAllString(r.text.Template, "\x00"))
+func (r *rule) split(text string, part func(name string) *Schema) map[string]any {
+	template, without := r.text.get("template"), r.text["absent"]
+	pattern := regexp.QuoteMeta(parts.ReplaceAllString(template, "\x00"))
 	found := regexp.MustCompile("(?s)^" + strings.ReplaceAll(pattern, "\x00", "(.*?)") + "$").FindStringSubmatch(text)
 	if found == nil {
-		return absent{}
+		return nil
 	}
 	out := map[string]any{}
-	for i, name := range parts.FindAllStringSubmatch(r.text.Template, -1) {
-		if r.text.Absent != nil && found[i+1] == *r.text.Absent {
+	for i, name := range parts.FindAllStringSubmatch(template, -1) {
+		if without.Kind != 0 && found[i+1] == without.Value {
 			continue
 		}
-		v, ok := fromText(found[i+1], part(name[1]))
-		if !ok {
-			return absent{}
+		if out[name[1]] = fromText(found[i+1], part(name[1])); isAbsent(out[name[1]]) {
+			return nil
 		}
-		out[name[1]] = v
 	}
 	return out
 }
 
 func (r *rule) join(values map[string]any) any {
-	lacks := false
-	text := parts.ReplaceAllStringFunc(r.text.Template, func(part string) string {
-		if v, ok := values[part[1:len(part)-1]]; ok {
+	lacks, without := false, r.text["absent"]
+	text := parts.ReplaceAllStringFunc(r.text.get("template"), func(part string) string {
+		v, ok := values[part[1:len(part)-1]]
+		if ok {
 			return toText(v)
-		} else if r.text.Absent != nil {
-			return *r.text.Absent
 		}
-		lacks = true
-		return ""
+		lacks = lacks || without.Kind == 0
+		return without.Value
 	})
 	if lacks {
 		return absent{}
@@ -98,6 +85,10 @@ func toText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
+	return toJSON(v)
+}
+
+func toJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return ""
@@ -105,40 +96,44 @@ func toText(v any) string {
 	return string(text)
 }
 
-// fromText returns the value that a text is for a schema, if it is the only text of that value.
-func fromText(text string, s *Schema) (any, bool) {
+// fromText returns the value that a text is for a schema.
+func fromText(text string, s *Schema) any {
 	if s == nil || s.Type == "string" {
-		return text, true
+		return text
 	}
 	v := parseJSON([]byte(text))
 	if _, isText := v.(string); isText || v == nil || !fits(v, s) {
-		return nil, false
+		return absent{}
 	}
-	return v, true
+	return v
 }
 
 // plainSide returns the side whose value is not encoded.
 func plainSide(codec string, schemas [2]*Schema) int {
-	text := [2]bool{}
-	for side, s := range schemas {
-		text[side] = s != nil && (s.Type == "string" || s.XIntOrString)
-	}
+	encoded := func(s *Schema) bool { return s != nil && (s.Type == "string" || s.XIntOrString) }
 	if codec == "Base64" {
-		for side, s := range schemas {
-			if s != nil && s.ValueValidation != nil && s.ValueValidation.Format == "byte" {
-				return 1 - side
-			}
+		encoded = func(s *Schema) bool {
+			return s != nil && s.ValueValidation != nil && s.ValueValidation.Format == "byte"
 		}
-		return spoke
 	}
-	if text[spoke] && !text[hub] {
+	if encoded(schemas[spoke]) && !encoded(schemas[hub]) {
 		return hub
 	}
 	return spoke
 }
 
+// unitOf returns the nanoseconds of a codec's unit.
+func unitOf(codec string) float64 {
+	if codec == "DurationSeconds" {
+		return 1e9
+	}
+	return 1
+}
+
+// durations are those of Go, also with weeks and days; the library takes any text with one in it.
+var durations = regexp.MustCompile(`^(0|[-+]?([\d.]+(ns|us|µs|ms|[smhdw]))+)$`)
+
 func encode(codec string, v any) any {
-	n, isNumber := number(v)
 	switch codec {
 	case "String":
 		switch v.(type) {
@@ -146,19 +141,16 @@ func encode(codec string, v any) any {
 			return toText(v)
 		}
 	case "DurationSeconds", "DurationNanoseconds":
-		unit := map[string]float64{"DurationSeconds": 1e9, "DurationNanoseconds": 1}[codec]
-		if isNumber && n*unit < 1<<63 && n*unit >= -(1<<63) {
-			return time.Duration(n * unit).String()
+		n, err := strconv.ParseFloat(toText(v), 64)
+		if n *= unitOf(codec); err == nil && n < 1<<63 && n >= -(1<<63) {
+			return time.Duration(n).String()
 		}
 	case "QuantityInt":
 		if i, ok := v.(int64); ok {
 			return resource.NewQuantity(i, resource.BinarySI).String()
 		}
 	case "JSON":
-		text, err := json.Marshal(v)
-		if err == nil {
-			return string(text)
-		}
+		return toJSON(v)
 	case "YAML":
 		text, err := yaml.Marshal(v)
 		if err == nil {
@@ -182,15 +174,11 @@ func decode(codec string, v any, s *Schema) any {
 	}
 	switch codec {
 	case "String":
-		if v, ok := fromText(text, s); ok {
-			return v
-		}
+		return fromText(text, s)
 	case "DurationSeconds", "DurationNanoseconds":
-		unit := map[string]int64{"DurationSeconds": 1e9, "DurationNanoseconds": 1}[codec]
-		if d, ok := parseDuration(text); ok && int64(d)%unit == 0 {
-			return int64(d) / unit
-		} else if ok && s != nil && s.Type == "number" {
-			return float64(d) / float64(unit)
+		d, err := strfmt.ParseDuration(text)
+		if n := float64(d) / unitOf(codec); err == nil && durations.MatchString(text) && (n == float64(int64(n)) || s != nil && s.Type == "number") {
+			return normal(n)
 		}
 	case "QuantityInt":
 		if q, err := resource.ParseQuantity(text); err == nil {
@@ -212,28 +200,4 @@ func decode(codec string, v any, s *Schema) any {
 		}
 	}
 	return absent{}
-}
-
-// parseDuration reads a duration of Go, also with weeks and days.
-func parseDuration(text string) (time.Duration, bool) {
-	long := regexp.MustCompile(`^(-?)(?:(\d+)w)?(?:(\d+)d)?(.*)$`).FindStringSubmatch(text)
-	rest := long[4]
-	if long[2] == "" && long[3] == "" {
-		d, err := time.ParseDuration(text)
-		return d, err == nil
-	}
-	weeks, _ := strconv.Atoi("0" + long[2])
-	days, _ := strconv.Atoi("0" + long[3])
-	d := time.Duration(weeks*7+days) * 24 * time.Hour
-	if rest != "" {
-		more, err := time.ParseDuration(rest)
-		if err != nil {
-			return 0, false
-		}
-		d += more
-	}
-	if long[1] == "-" {
-		d = -d
-	}
-	return d, true
 }

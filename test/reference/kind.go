@@ -3,18 +3,15 @@ package reference
 import (
 	"fmt"
 	"maps"
+	"strings"
 
-	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"sigs.k8s.io/yaml"
 )
 
-// A Kind converts objects of a CRD by rules.
+// A Kind converts objects by rules.
 type Kind struct {
-	CRD     *apiextensionsv1.CustomResourceDefinition
-	Hub     string
-	Schemas map[string]*Schema // by version
+	hub     string
+	schemas map[string]*Schema // by version
 	pairs   map[string]*pair   // by version; the hub has none
 }
 
@@ -25,23 +22,9 @@ type Object struct {
 	memory  map[string]*memory
 }
 
-// NewKind reads a CRD and rules.
-func NewKind(crd []byte, functions map[string]Function, rules ...[]byte) (*Kind, error) {
-	k := &Kind{CRD: &apiextensionsv1.CustomResourceDefinition{}, Schemas: map[string]*Schema{}, pairs: map[string]*pair{}}
-	if err := yaml.Unmarshal(crd, k.CRD); err != nil {
-		return nil, err
-	}
-	for _, v := range k.CRD.Spec.Versions {
-		var props apiextensions.JSONSchemaProps
-		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, &props, nil); err != nil {
-			return nil, err
-		}
-		s, err := structuralschema.NewStructural(&props)
-		if err != nil {
-			return nil, err
-		}
-		k.Schemas[v.Name] = s
-	}
+// NewKind reads rules for versions with these schemas.
+func NewKind(schemas map[string]*Schema, functions map[string]Function, rules ...[]byte) (*Kind, error) {
+	k := &Kind{schemas: schemas, pairs: map[string]*pair{}}
 	conversion, sets, err := readFiles(rules...)
 	if err != nil {
 		return nil, err
@@ -50,19 +33,15 @@ func NewKind(crd []byte, functions map[string]Function, rules ...[]byte) (*Kind,
 	if err != nil {
 		return nil, err
 	}
-	k.Hub = conversion.Spec.Hub
+	k.hub = conversion.Spec.Hub
 	texts := map[string][]ruleText{}
 	for _, v := range conversion.Spec.Versions {
 		texts[v.Name] = v.Rules
 	}
 	for _, v := range conversion.Spec.Versions {
-		name := v.Name
-		if v.SameAs != "" {
-			name = v.SameAs
-		}
-		p := &pair{schemas: [2]*Schema{withoutMetadata(k.Schemas[v.Name]), withoutMetadata(k.Schemas[k.Hub])}}
-		c := &compiler{env: env, sets: sets, functions: functions, pair: p}
-		if err := c.compile(texts[name]); err != nil {
+		p := &pair{schemas: [2]*Schema{withMetadata(k.schemas[v.Name]), withMetadata(k.schemas[k.hub])}}
+		c := &compiler{pair: p, env: env, sets: sets, functions: functions}
+		if err := c.compile(append(v.Rules, texts[v.SameAs]...)); err != nil {
 			return nil, fmt.Errorf("%s: %w", v.Name, err)
 		}
 		k.pairs[v.Name] = p
@@ -70,13 +49,11 @@ func NewKind(crd []byte, functions map[string]Function, rules ...[]byte) (*Kind,
 	return k, nil
 }
 
-// withoutMetadata returns a schema that allows what all objects have.
-func withoutMetadata(s *Schema) *Schema {
+// withMetadata returns a schema with what all objects have.
+func withMetadata(s *Schema) *Schema {
 	out := *s
-	out.Properties = maps.Clone(s.Properties)
-	if out.Properties == nil {
-		out.Properties = map[string]Schema{}
-	}
+	out.Properties = map[string]Schema{}
+	maps.Copy(out.Properties, s.Properties)
 	out.Properties["kind"] = *textSchema()
 	out.Properties["metadata"] = Schema{
 		Generic: structuralschema.Generic{Type: "object"}, Extensions: structuralschema.Extensions{XPreserveUnknownFields: true},
@@ -85,88 +62,62 @@ func withoutMetadata(s *Schema) *Schema {
 	return &out
 }
 
+func textSchema() *Schema { return &Schema{Generic: structuralschema.Generic{Type: "string"}} }
+
 // Convert returns an object at another version.
 func (k *Kind) Convert(o Object, to string) Object {
-	if o.Version != to && o.Version != k.Hub && to != k.Hub {
-		o = k.leg(o, k.Hub)
+	if o.Version != to && o.Version != k.hub && to != k.hub {
+		o = k.Convert(o, k.hub)
 	}
-	if o.Version != to {
-		o = k.leg(o, to)
+	if o.Version == to {
+		return o
 	}
-	return o
-}
-
-// leg converts between the hub and another version.
-func (k *Kind) leg(o Object, to string) Object {
-	from, p, target := o.Version, k.pairs[to], spoke
-	if to == k.Hub {
-		p, target = k.pairs[from], hub
+	p, target := k.pairs[to], spoke
+	if to == k.hub {
+		p, target = k.pairs[o.Version], hub
 	}
-	kept := o.memory[to]
-	out := Object{Version: to, memory: maps.Clone(o.memory)}
-	if out.memory == nil {
-		out.memory = map[string]*memory{}
-	}
-	delete(out.memory, from)
+	out := Object{Version: to, memory: map[string]*memory{}}
+	maps.Copy(out.memory, o.memory)
+	delete(out.memory, o.Version)
 	delete(out.memory, to)
-
-	plain, origins := p.shows(target, o.Seen)
-	out.Seen = plain
-	var moved map[string]string
-	if kept != nil {
-		out.Seen, moved = p.restore(target, kept, plain, origins, o.Seen)
-	}
-	if m := p.remember(1-target, o.Seen, out.Seen, func(at string) string {
-		if moved != nil {
-			if at = resolve(moved, at); at == "" {
-				return ""
-			}
-		}
-		return resolve(origins, at)
-	}); m != nil {
-		out.memory[from] = m
+	plain, origins := p.convert(target, o.Seen)
+	var origin func(at string) string
+	out.Seen, origin = p.restore(target, o.memory[to], plain, origins, o.Seen)
+	if m := p.remember(1-target, o.Seen, out.Seen, origin); m != nil {
+		out.memory[o.Version] = m
 	}
 	return out
 }
 
-// shows returns what users see of an object if nothing was said at the target.
-func (p *pair) shows(target int, src map[string]any) (map[string]any, map[string]string) {
-	out, origins := p.convert(target, src)
-	fill(out, p.schemas[target])
-	return out, origins
+// A memory has what a version last said, and what the other version showed of it.
+type memory struct {
+	said, shown map[string]any
+	back        map[string]any              // what the conversion back from shown gives
+	origins     map[string]string           // from elements of back to those of shown
+	link        func(element string) string // from elements of back to those of said
 }
 
-// remember returns what the conversion back does not give of what was said.
-func (p *pair) remember(side int, said, shown map[string]any, link func(at string) string) *memory {
-	back, origins := p.shows(side, shown)
+// remember returns what the conversion back does not give of what was said. Origin leads from
+// elements of what is shown to those of what was said.
+func (p *pair) remember(side int, said, shown map[string]any, origin func(at string) string) *memory {
+	back, origins := p.convert(side, shown)
 	if equal(back, said) {
 		return nil
 	}
-	m := &memory{said: said, shown: shown, back: back, origins: origins, links: map[string]string{}}
-	links(back, "", func(at string) {
-		from := resolve(origins, at)
-		if from != "" {
-			from = link(from)
-		}
-		if from == "" {
-			from = gone
-		}
-		m.links[at] = from
-	})
-	return m
+	return &memory{said, shown, back, origins, func(element string) string { return origin(resolve(origins, element)) }}
 }
 
-// links calls a function for each element of a list.
-func links(v any, at string, call func(at string)) {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, e := range v {
-			links(e, at+"/"+escape(k), call)
-		}
-	case []any:
-		for i, e := range v {
-			call(fmt.Sprintf("%s/%d", at, i))
-			links(e, fmt.Sprintf("%s/%d", at, i), call)
+// gone is the origin of an element that has none.
+const gone = "!"
+
+// resolve returns where an element comes from.
+func resolve(origins map[string]string, at string) string {
+	for end := len(at); end > 0; end = strings.LastIndexByte(at[:end], '/') {
+		if from, ok := origins[at[:end]]; ok && from != gone {
+			return from + at[end:]
+		} else if ok {
+			return gone
 		}
 	}
+	return at
 }

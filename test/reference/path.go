@@ -1,138 +1,88 @@
 package reference
 
 import (
-	"fmt"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// The kinds of steps of a path.
+// Steps of a path to elements and entries.
 const (
-	field = 'f' // .a or ["x/y"]
-	items = 'l' // [] or [name]
-	each  = 'm' // {} or {name}
-	pick  = 'p' // [name=x]
-	first = 'i' // [0]
+	items = "[]" // also [name]
+	each  = "{}" // also {name}
+	first = "[0]"
 )
 
+// A step is .name, [], {}, [0] or [name=value]. The name of [] and {} is that of the key.
 type step struct {
-	kind  byte
-	name  string // of the field, or of the key
-	value any    // of pick
+	text, name string
+	value      any
 }
 
 type path []step
 
-func (s step) String() string {
-	switch s.kind {
-	case items:
-		return "[]"
-	case each:
-		return "{}"
-	case pick:
-		return fmt.Sprintf("[%s=%v]", s.name, s.value)
-	case first:
-		return "[0]"
-	}
-	return "." + s.name
-}
+func dot(name string) step { return step{text: "." + name, name: name} }
+
+func (s step) isField() bool { return s.text[0] == '.' }
+func (s step) isPick() bool  { return s.text[0] == '[' && s.text != items }
+
+// isEach reports whether a step leads to every element or entry.
+func (s step) isEach() bool { return s.text == items || s.text == each }
 
 func (p path) String() string {
 	var b strings.Builder
 	for _, s := range p {
-		b.WriteString(s.String())
+		b.WriteString(s.text)
 	}
 	return b.String()
 }
 
 func (p path) with(s ...step) path { return append(slices.Clip(p), s...) }
 
-// scope returns how many steps lead to the innermost element around the place, or to itself.
-func (p path) scope() int {
-	for i := len(p); i > 0; i-- {
-		if k := p[i-1].kind; k == items || k == each {
-			return i
+func (p path) isIn(field string) bool { return len(p) > 0 && p[0].name == field }
+
+// elements returns the places of the elements around the place, the outermost first.
+func (p path) elements() (all []path) {
+	for i, s := range p {
+		if s.isEach() {
+			all = append(all, p[:i+1])
 		}
 	}
-	return 0
+	return all
 }
 
-// scopes returns the number of elements around the place.
-func (p path) scopes() int {
-	n := 0
-	for _, s := range p {
-		if s.kind == items || s.kind == each {
-			n++
-		}
+// around returns the place of the innermost element around the place, or the object itself.
+func (p path) around() path {
+	if all := p.elements(); len(all) > 0 {
+		return all[len(all)-1]
 	}
-	return n
+	return p[:0]
 }
 
-// scopeOf returns how many steps lead to the nth element around the place.
-func (p path) scopeOf(n int) int {
-	for i := range p {
-		if p[:i+1].scopes() == n {
-			return i + 1
-		}
-	}
-	return len(p)
+// below reports whether a place is another one, or in it.
+func below(place, other string) bool {
+	return strings.HasPrefix(place, other) && (len(place) == len(other) || strings.ContainsRune(".[{", rune(place[len(other)])))
 }
 
-// below reports whether a pattern is that of a place or of one below.
-func below(p, place string) bool {
-	return strings.HasPrefix(p, place) && (len(p) == len(place) || strings.ContainsRune(".[{", rune(p[len(place)])))
-}
+var stepPattern = regexp.MustCompile(`\.([\w-]+)|\["(.*?)"\]|\{(\w*)\}|\[(\d+)\]|\[([\w-]+)=(.*?)\]|\[([\w-]*)\]`)
 
-func parsePath(text string) (path, error) {
-	var p path
-	for rest := text; rest != ""; {
-		var s step
-		switch rest[0] {
-		case '.':
-			end := 1 + strings.IndexAny(rest[1:]+".", ".[{")
-			s, rest = step{kind: field, name: rest[1:end]}, rest[end:]
-		case '{':
-			end := strings.IndexByte(rest, '}')
-			if end < 0 {
-				return nil, fmt.Errorf("path %s", text)
-			}
-			s, rest = step{kind: each, name: rest[1:end]}, rest[end+1:]
-		case '[':
-			if strings.HasPrefix(rest, `["`) {
-				end := strings.Index(rest, `"]`)
-				s, rest = step{kind: field, name: rest[2:end]}, rest[end+2:]
-				break
-			}
-			end := strings.IndexByte(rest, ']')
-			if end < 0 {
-				return nil, fmt.Errorf("path %s", text)
-			}
-			s, rest = bracket(rest[1:end]), rest[end+1:]
+func parsePath(text string) path {
+	p := path{}
+	for _, m := range stepPattern.FindAllStringSubmatch(text, -1) {
+		switch {
+		case m[1]+m[2] != "":
+			p = append(p, dot(m[1]+m[2]))
+		case m[0][0] == '{':
+			p = append(p, step{text: each, name: m[3]})
+		case m[4] != "":
+			p = append(p, step{text: first})
+		case m[5] != "":
+			p = append(p, step{text: m[0], name: m[5], value: yamlValue(yamlv3.Node{Kind: yamlv3.ScalarNode, Value: m[6]})})
 		default:
-			return nil, fmt.Errorf("path %s", text)
+			p = append(p, step{text: items, name: m[7]})
 		}
-		p = append(p, s)
 	}
-	return p, nil
-}
-
-func bracket(in string) step {
-	if _, err := strconv.Atoi(in); err == nil {
-		return step{kind: first}
-	}
-	name, value, found := strings.Cut(in, "=")
-	if !found {
-		return step{kind: items, name: in}
-	}
-	var v any
-	if err := yaml.Unmarshal([]byte(value), &v); err != nil {
-		v = value
-	}
-	if f, ok := v.(float64); ok && f == float64(int64(f)) {
-		v = int64(f)
-	}
-	return step{kind: pick, name: name, value: v}
+	return p
 }

@@ -1,233 +1,191 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 )
 
-// A node is a value that rules write.
-type node struct {
-	set    bool
-	value  any
-	fields map[string]*node
-	elems  []*elem
-	isList bool
-	origin string // of an element or an entry: the source's element
-}
+// While rules write an object, a list is a seq of elements, and a member may be an elem: elements
+// and entries are known by where they come from.
+type seq struct{ elems []*elem }
 
 type elem struct {
-	id string
-	*node
+	from  string // the concrete place of the source; of others what a rule calls them; no field has one
+	value any
 }
 
-func (n *node) object() {
-	if n.fields == nil {
-		n.set, n.isList, n.fields, n.elems = true, false, map[string]*node{}, nil
-		if m, ok := object(n.value); ok {
-			for k, v := range m {
-				n.fields[k] = &node{set: true, value: v}
-			}
-		}
-		n.value = nil
+// put writes a value at a place where there is none yet, makes what is around it, and returns what
+// there is then. Elements and keys are those of the place, the outermost first.
+func put(old any, p path, elems []string, keys []any, v any) any {
+	if len(p) == 0 {
+		return merged(old, v)
 	}
+	s, rest := p[0], p[1:]
+	from, key := s.text, s.value
+	if s.isEach() {
+		from, key, elems, keys = elems[0], keys[0], elems[1:], keys[1:]
+	}
+	var in *elem
+	if s.isField() || s.text == each {
+		m, name := members(old), s.name
+		if s.text == each {
+			name = fmt.Sprint(key)
+		}
+		var ok bool
+		if in, ok = m[name].(*elem); !ok {
+			in = &elem{value: get(m, name)}
+		}
+		if s.text == each {
+			in.from = from
+		}
+		in.value = put(in.value, rest, elems, keys, v)
+		m[name] = in
+		return m
+	}
+	l := elements(old)
+	if i := slices.IndexFunc(l.elems, func(e *elem) bool { return e.from == from }); i >= 0 {
+		in = l.elems[i]
+	} else {
+		in = &elem{from, absent{}}
+		l.elems = append(l.elems, in)
+	}
+	if s.name != "" && !isAbsent(key) {
+		in.value = put(in.value, path{dot(s.name)}, nil, nil, key)
+	}
+	in.value = put(in.value, rest, elems, keys, v)
+	return l
 }
 
-func (n *node) field(name string) *node {
-	n.object()
-	if n.fields[name] == nil {
-		n.fields[name] = &node{}
+func members(v any) map[string]any {
+	if m, ok := object(v); ok {
+		return m
 	}
-	return n.fields[name]
+	return map[string]any{}
 }
 
-func (n *node) list() {
-	if !n.isList {
-		n.set, n.isList, n.fields = true, true, nil
-		if l, ok := list(n.value); ok {
-			for i, v := range l {
-				n.elems = append(n.elems, &elem{"value" + strconv.Itoa(i), &node{set: true, value: v, origin: gone}})
-			}
-		}
-		n.value = nil
+func elements(v any) *seq {
+	if l, ok := v.(*seq); ok {
+		return l
 	}
+	out := &seq{}
+	l, _ := list(v)
+	for i, e := range l {
+		out.elems = append(out.elems, &elem{fmt.Sprint(gone, i), e})
+	}
+	return out
 }
 
-func (n *node) elem(id string) *node {
-	n.list()
-	for _, e := range n.elems {
-		if e.id == id {
-			return e.node
-		}
-	}
-	e := &elem{id, &node{origin: id}}
-	n.elems = append(n.elems, e)
-	return e.node
-}
-
-// locate returns the node of a place, and makes it and what is around it, or returns nil.
-func (c *run) locate(p path, in instance, makes bool) *node {
-	n, scope := c.root, 0
-	for _, s := range p {
-		id, name, key := s.String(), s.name, s.value
-		if s.kind == items || s.kind == each {
-			if scope == len(in.elems) {
-				return nil
-			}
-			id, key = in.elems[scope], in.keys[scope]
-			scope++
-		}
-		if s.kind == each {
-			var ok bool
-			if name, ok = key.(string); !ok {
-				return nil
-			}
-		}
-		isMember := s.kind == field || s.kind == each
-		is := func(e *elem) bool { return e.id == id }
-		switch {
-		case !makes && (isMember && n.fields[name] == nil || !isMember && !slices.ContainsFunc(n.elems, is)):
-			return nil
-		case isMember:
-			n = n.field(name)
-		default:
-			n = n.elem(id)
-		}
-		switch {
-		case !makes:
-		case s.kind == each:
-			n.origin = id
-		case s.kind == pick || s.kind == first:
-			n.origin = gone
-		}
-		if makes && !isMember && s.name != "" && key != nil {
-			if k := n.field(s.name); !k.set {
-				k.set, k.value = true, key
-			}
-		}
-	}
-	return n
-}
-
-// finish returns the value of a node, and notes where its elements come from.
-func (c *run) finish(n *node, s *Schema, concrete string) any {
-	if n.origin != "" {
-		c.origins[concrete] = n.origin
-	}
+// merged returns a value, or the objects of both.
+func merged(old, v any) any {
+	m, ok := object(old)
+	n, is := object(v)
 	switch {
-	case n.fields != nil:
+	case ok && is:
+		for k, e := range n {
+			m[k] = merged(get(m, k), e)
+		}
+		return m
+	case isAbsent(old):
+		return v
+	}
+	if e, ok := old.(*elem); ok {
+		if f, is := v.(*elem); is {
+			v = f.value
+		}
+		e.value = merged(e.value, v)
+	}
+	return old
+}
+
+// finish returns what rules have written as JSON has it, and notes where its elements come from.
+func (c *run) finish(v any, s *Schema, concrete string) any {
+	switch v := v.(type) {
+	case *elem:
+		if strings.HasPrefix(v.from, "/") {
+			c.origins[concrete] = v.from
+		} else if v.from != "" {
+			c.origins[concrete] = gone
+		}
+		return c.finish(v.value, s, concrete)
+	case map[string]any:
 		out := map[string]any{}
-		for k, f := range n.fields {
-			m, ok := member(s, k)
-			if concrete == "" && (k == "metadata" || k == "apiVersion" || k == "kind") {
-				m, ok = nil, true
-			}
-			if ok && f.set {
-				out[k] = c.finish(f, m, concrete+"/"+escape(k))
+		for k, e := range v {
+			if m, ok := member(s, k); ok {
+				out[k] = c.finish(e, m, concrete+"/"+escape(k))
 			}
 		}
 		return out
-	case n.isList:
-		c.order(n)
-		out := []any{}
-		seen := map[string]*elem{}
-		for _, e := range n.elems {
-			if !e.set {
-				continue
+	case *seq:
+		v.sort()
+		out, seen := []any{}, map[string]string{}
+		for _, e := range v.elems {
+			place := fmt.Sprintf("%s/%d", concrete, len(out))
+			made := c.finish(e, element(s), place)
+			key, keyed := keyOf(s, made)
+			was := ""
+			if before := at(c.src, c.origins[place]); !isAbsent(before) {
+				was, _ = keyOf(s, before)
 			}
-			v := c.finish(e.node, element(s), fmt.Sprintf("%s/%d", concrete, len(out)))
-			if key, unique := keyOf(s, v); unique {
-				if old := seen[key]; key == "" && e.origin != gone && !c.lacksKey(s, e) || old != nil && !c.sameInSource(s, old, e) {
-					for at := range c.origins {
-						if place := fmt.Sprintf("%s/%d", concrete, len(out)); at == place || strings.HasPrefix(at, place+"/") {
-							delete(c.origins, at)
-						}
-					}
-					continue
-				}
-				seen[key] = e
+			if old, dup := seen[key]; keyed && (key == "" && was != "" || dup && (was == "" || was != old)) {
+				maps.DeleteFunc(c.origins, func(at, _ string) bool { return at == place || strings.HasPrefix(at, place+"/") })
+				continue // the source has no two elements with the same keys, or none without
 			}
-			out = append(out, v)
+			seen[key] = was
+			out = append(out, made)
 		}
 		return out
 	}
-	return n.value
+	return v
 }
 
 // keyOf returns the keys of an element as text, and whether they may be there only once.
 func keyOf(s *Schema, v any) (string, bool) {
-	if s == nil || s.XListType == nil {
+	switch {
+	case s == nil || s.XListType == nil || *s.XListType == "atomic":
 		return "", false
-	}
-	if *s.XListType == "set" {
+	case *s.XListType == "set":
 		return fmt.Sprintf("%T%v", v, v), true
 	}
-	if *s.XListType != "map" {
-		return "", false
-	}
-	m, _ := object(v)
-	return keyText(m, s.XListMapKeys, s), true
+	return keyText(v, s.XListMapKeys, s), true
 }
 
-func keyText(m map[string]any, keys []string, s *Schema) string {
-	var text strings.Builder
+func keyText(v any, keys []string, s *Schema) string {
+	var text []string
 	for _, k := range keys {
-		v := get(m, k)
-		if isAbsent(v) {
-			d, _ := member(element(s), k)
-			if d == nil || d.Default.Object == nil {
-				return ""
-			}
-			v = d.Default.Object
+		e := get(v, k)
+		if d, _ := member(element(s), k); isAbsent(e) && d != nil {
+			e = d.Default.Object
 		}
-		fmt.Fprintf(&text, "%v\x00", v)
-	}
-	return text.String()
-}
-
-// lacksKey reports whether the source's element lacks its key, too.
-func (c *run) lacksKey(s *Schema, e *elem) bool {
-	m, _ := object(at(c.src, e.origin))
-	return keyText(m, s.XListMapKeys, s) == ""
-}
-
-// sameInSource reports whether two elements have the same keys in the source, too.
-func (c *run) sameInSource(s *Schema, a, b *elem) bool {
-	if a.origin == gone || b.origin == gone {
-		return false
-	}
-	x, _ := keyOf(s, at(c.src, a.origin))
-	y, _ := keyOf(s, at(c.src, b.origin))
-	return x == y && x != ""
-}
-
-// order sorts elements as their lists of the source are.
-func (c *run) order(n *node) {
-	groups := map[string]int{"[0]": -1}
-	split := func(id string) (string, int) {
-		i := strings.LastIndexByte(id, '/')
-		if i < 0 {
-			return id, 0
+		if isAbsent(e) || e == nil {
+			return ""
 		}
-		index, err := strconv.Atoi(id[i+1:])
+		text = append(text, fmt.Sprintf("%v\x00", e))
+	}
+	return strings.Join(text, "")
+}
+
+// sort sorts elements as their lists of the source are.
+func (l *seq) sort() {
+	group := func(e *elem) (string, int) {
+		cut := strings.LastIndexByte(e.from, '/') + 1
+		index, err := strconv.Atoi(e.from[cut:])
 		if err != nil {
-			return id, 0
+			return e.from, 0
 		}
-		return id[:i], index
+		return e.from[:cut], index
 	}
-	for _, e := range n.elems {
-		if g, _ := split(e.id); groups[g] == 0 {
-			groups[g] = len(groups)
-		}
+	groups := append(make([]string, 0, len(l.elems)+1), first)
+	for _, e := range l.elems {
+		name, _ := group(e)
+		groups = append(groups, name)
 	}
-	sort.SliceStable(n.elems, func(i, j int) bool {
-		a, x := split(n.elems[i].id)
-		b, y := split(n.elems[j].id)
-		if groups[a] != groups[b] {
-			return groups[a] < groups[b]
-		}
-		return x < y
+	slices.SortStableFunc(l.elems, func(a, b *elem) int {
+		x, i := group(a)
+		y, j := group(b)
+		return cmp.Or(slices.Index(groups, x)-slices.Index(groups, y), i-j)
 	})
 }

@@ -1,9 +1,9 @@
 package reference
 
 import (
-	"fmt"
-	"maps"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -31,42 +31,17 @@ func list(v any) ([]any, bool)            { l, ok := v.([]any); return l, ok }
 // Absent is a value that is not there; nil is null.
 type absent struct{}
 
-func get(m map[string]any, key string) any {
-	if v, ok := m[key]; ok {
-		return v
+func get(v any, key string) any {
+	m, _ := object(v)
+	if e, ok := m[key]; ok {
+		return e
 	}
 	return absent{}
 }
 
 func isAbsent(v any) bool { _, ok := v.(absent); return ok }
 
-func equal(a, b any) bool {
-	switch x := a.(type) {
-	case map[string]any:
-		y, ok := b.(map[string]any)
-		return ok && maps.EqualFunc(x, y, equal)
-	case []any:
-		y, ok := b.([]any)
-		return ok && slices.EqualFunc(x, y, equal)
-	}
-	if x, ok := number(a); ok {
-		y, ok := number(b)
-		return ok && x == y
-	}
-	return a == b
-}
-
-func number(v any) (float64, bool) {
-	switch n := v.(type) {
-	case int64:
-		return float64(n), true
-	case int:
-		return float64(n), true
-	case float64:
-		return n, true
-	}
-	return 0, false
-}
+func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 
 func clone(v any) any { return runtime.DeepCopyJSONValue(v) }
 
@@ -79,10 +54,7 @@ func member(s *Schema, name string) (*Schema, bool) {
 		return &p, true
 	}
 	if s.AdditionalProperties != nil {
-		if s.AdditionalProperties.Structural == nil {
-			return nil, s.AdditionalProperties.Bool
-		}
-		return s.AdditionalProperties.Structural, true
+		return s.AdditionalProperties.Structural, s.AdditionalProperties.Structural != nil || s.AdditionalProperties.Bool
 	}
 	return nil, s.XPreserveUnknownFields
 }
@@ -103,19 +75,34 @@ func isMap(s *Schema, name string) bool {
 	return !ok && s.AdditionalProperties != nil
 }
 
-// schemaAt returns the schema of a place.
-func schemaAt(s *Schema, p path) *Schema {
+// schemaAt returns the schema of a place, and whether there is such a place.
+func schemaAt(s *Schema, p path) (*Schema, bool) {
+	all := true
 	for _, st := range p {
-		switch st.kind {
-		case field:
-			s, _ = member(s, st.name)
-		case each:
-			s, _ = member(s, "\x00")
+		ok := s == nil || s.Type == "array" || s.XPreserveUnknownFields
+		switch {
+		case st.isField():
+			s, ok = member(s, st.name)
+		case st.text == each:
+			s, ok = member(s, "\x00")
 		default:
 			s = element(s)
 		}
+		all = all && ok
 	}
-	return s
+	return s, all
+}
+
+// every reports whether a condition holds for all members and elements of a value.
+func every(v any, s *Schema, holds func(e any, s *Schema, known bool) bool) bool {
+	m, _ := object(v)
+	for k, e := range m {
+		if in, ok := member(s, k); !holds(e, in, ok) {
+			return false
+		}
+	}
+	l, _ := list(v)
+	return !slices.ContainsFunc(l, func(e any) bool { return !holds(e, element(s), true) })
 }
 
 // fits reports whether a value has the type of a schema.
@@ -123,55 +110,47 @@ func fits(v any, s *Schema) bool {
 	if s == nil {
 		return true
 	}
+	if !every(v, s, func(e any, s *Schema, known bool) bool { return !known || fits(e, s) }) {
+		return false
+	}
+	anyType := s.Type == "" && !s.XIntOrString
 	switch v := v.(type) {
 	case nil:
 		return s.Nullable
 	case map[string]any:
-		if s.Type != "object" && s.Type != "" {
-			return false
-		}
-		for k, e := range v {
-			if m, ok := member(s, k); ok && !fits(e, m) {
-				return false
-			}
-		}
-		return s.Type == "object" || s.XPreserveUnknownFields
+		return s.Type == "object" || s.Type == "" && s.XPreserveUnknownFields
 	case []any:
-		if s.Type != "array" && s.Type != "" {
-			return false
-		}
-		for _, e := range v {
-			if !fits(e, s.Items) {
-				return false
-			}
-		}
-		return s.Type == "array" || s.XPreserveUnknownFields
+		return s.Type == "array" || s.Type == "" && s.XPreserveUnknownFields
 	case string:
-		return s.Type == "string" || s.XIntOrString || s.Type == ""
+		return s.Type == "string" || s.Type == ""
 	case bool:
-		return s.Type == "boolean" || s.Type == "" && !s.XIntOrString
+		return s.Type == "boolean" || anyType
 	case int64:
-		return s.Type == "integer" || s.Type == "number" || s.XIntOrString || s.Type == ""
+		return s.Type == "integer" || s.Type == "number" || s.Type == ""
 	case float64:
-		return s.Type == "number" || s.Type == "integer" && v == float64(int64(v)) || s.Type == "" && !s.XIntOrString
+		return s.Type == "number" || s.Type == "integer" && v == float64(int64(v)) || anyType
 	}
 	return false
 }
 
 // allows reports whether a schema allows a value: its type, and one of its enum.
 func allows(v any, s *Schema) bool {
-	if !fits(v, s) {
-		return false
+	if !fits(v, s) || s == nil || s.ValueValidation == nil || len(s.ValueValidation.Enum) == 0 {
+		return fits(v, s)
 	}
-	if s == nil || s.ValueValidation == nil || len(s.ValueValidation.Enum) == 0 {
-		return true
-	}
-	for _, e := range s.ValueValidation.Enum {
-		if equal(e.Object, v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.ValueValidation.Enum, func(e structuralschema.JSON) bool { return equal(e.Object, v) })
+}
+
+// required reports whether a value has the fields that its schema requires.
+func required(v any, s *Schema) bool {
+	_, isObject := object(v)
+	return !isObject || s == nil || s.ValueValidation == nil ||
+		!slices.ContainsFunc(s.ValueValidation.Required, func(name string) bool { return isAbsent(get(v, name)) })
+}
+
+// complete reports whether a value has all fields that its schema requires, and no others.
+func complete(v any, s *Schema) bool {
+	return required(v, s) && every(v, s, func(e any, s *Schema, known bool) bool { return known && complete(e, s) })
 }
 
 // fill fills in the defaults of a schema where the object around them exists.
@@ -191,101 +170,77 @@ func pruned(v any, s *Schema) any {
 	return v
 }
 
-// complete reports whether a value has all fields that its schema requires, and no others.
-func complete(v any, s *Schema) bool {
-	if s == nil {
-		return true
+// inside returns a value with others in it, none for what is absent.
+func inside(v any, s *Schema, change func(v any, s *Schema) any) any {
+	if l, ok := list(v); ok {
+		out := make([]any, len(l))
+		for i, e := range l {
+			out[i] = change(e, element(s))
+		}
+		return out
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		if s.ValueValidation != nil {
-			for _, name := range s.ValueValidation.Required {
-				if _, ok := v[name]; !ok {
-					return false
-				}
-			}
-		}
-		for k, e := range v {
-			if m, ok := member(s, k); !ok || !complete(e, m) {
-				return false
-			}
-		}
-	case []any:
-		for _, e := range v {
-			if !complete(e, s.Items) {
-				return false
-			}
+	m, ok := object(v)
+	if !ok {
+		return v
+	}
+	out := map[string]any{}
+	for k, e := range m {
+		in, _ := member(s, k)
+		if e = change(e, in); !isAbsent(e) {
+			out[k] = e
 		}
 	}
-	return true
+	return out
 }
 
 // unfilled returns a value without the defaults of its schema, which are no inputs.
 func unfilled(v any, s *Schema) any {
-	if s == nil {
-		return v
+	if s == nil || s.Default.Object == nil || !equal(v, s.Default.Object) {
+		return inside(v, s, unfilled)
 	}
-	if s.Default.Object != nil && equal(v, s.Default.Object) {
-		return absent{}
+	return absent{}
+}
+
+// typed returns a value as expressions see it: numbers of a schema are never integers.
+func typed(v any, s *Schema) any {
+	if n, ok := v.(int64); ok && s != nil && s.Type == "number" {
+		return float64(n)
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for k, e := range v {
-			m, _ := member(s, k)
-			if e = unfilled(e, m); !isAbsent(e) {
-				out[k] = e
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, 0, len(v))
-		for _, e := range v {
-			if e = unfilled(e, s.Items); isAbsent(e) {
-				e = nil
-			}
-			out = append(out, e)
-		}
-		return out
-	}
-	return v
+	return inside(v, s, typed)
 }
 
 // validMetadata reports whether a value may be at a place of labels and annotations.
 func validMetadata(p path, v any) bool {
-	if len(p) != 3 || p[0].name != "metadata" {
+	if len(p) != 3 || !p.isIn("metadata") {
 		return true
 	}
 	text, ok := v.(string)
 	return ok && (p[1].name != "labels" || len(validation.IsValidLabelValue(text)) == 0)
 }
 
+// Names in a concrete place are written as in a JSON pointer.
+func escape(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1") }
+
+func unescape(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
+}
+
 // at returns the value at a concrete path, such as /spec/steps/0.
 func at(v any, concrete string) any {
-	if concrete == "" {
-		return v
+	if concrete == gone {
+		return absent{}
 	}
-	for seg := range strings.SplitSeq(concrete[1:], "/") {
-		switch in := v.(type) {
-		case map[string]any:
-			v = get(in, unescape(seg))
-		case []any:
-			i := -1
-			if _, err := fmt.Sscan(seg, &i); err != nil || i < 0 || i >= len(in) {
-				return absent{}
-			}
-			v = in[i]
-		default:
+	for _, seg := range strings.Split(concrete, "/")[1:] {
+		l, isList := list(v)
+		i, err := strconv.Atoi(seg)
+		switch {
+		case !isList:
+			v = get(v, unescape(seg))
+		case err != nil || i < 0 || i >= len(l):
 			return absent{}
+		default:
+			v = l[i]
 		}
 	}
 	return v
-}
-
-func escape(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-}
-
-func unescape(seg string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(seg, "~1", "/"), "~0", "~")
 }

@@ -15,11 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
 
 	"github.com/crdconvert/webhookd/conversion"
 	"github.com/crdconvert/webhookd/conversion/rules"
@@ -33,6 +35,8 @@ type subject struct {
 	more       [][]byte // rule sets of other files
 	kind       *reference.Kind
 	engine     conversion.Kind
+	definition apiextensionsv1.CustomResourceDefinition
+	schemas    map[string]*reference.Schema // by version
 	validators map[string]validation.SchemaValidator
 	group      string
 	versions   []string
@@ -40,7 +44,7 @@ type subject struct {
 }
 
 func newSubject(ctx context.Context, name string, functions map[string]rules.Function, crd, ruleText []byte, more ...[]byte) (*subject, error) {
-	s := &subject{name: name, rules: ruleText, crd: crd, more: more, validators: map[string]validation.SchemaValidator{}}
+	s := &subject{name: name, rules: ruleText, crd: crd, more: more, schemas: map[string]*reference.Schema{}, validators: map[string]validation.SchemaValidator{}}
 	own := map[string]reference.Function{}
 	for n, f := range functions {
 		own[n] = reference.Function{
@@ -48,10 +52,11 @@ func newSubject(ctx context.Context, name string, functions map[string]rules.Fun
 			ToSpoke: func(in []json.RawMessage) ([]json.RawMessage, error) { return f.ToSpoke(ctx, in) },
 		}
 	}
-	var err error
-	if s.kind, err = reference.NewKind(crd, own, append([][]byte{ruleText}, more...)...); err != nil {
+	err := yaml.Unmarshal(crd, &s.definition)
+	if err != nil {
 		return nil, err
 	}
+	s.group = s.definition.Spec.Group
 	files := fstest.MapFS{"crd.yaml": {Data: crd}, "rules.yaml": {Data: ruleText}}
 	for i, m := range more {
 		files[fmt.Sprintf("more%d.yaml", i)] = &fstest.MapFile{Data: m}
@@ -61,8 +66,7 @@ func newSubject(ctx context.Context, name string, functions map[string]rules.Fun
 		return nil, err
 	}
 	s.engine = kinds[0]
-	s.group = s.kind.CRD.Spec.Group
-	for _, v := range s.kind.CRD.Spec.Versions {
+	for _, v := range s.definition.Spec.Versions {
 		s.versions = append(s.versions, v.Name)
 		var props apiextensions.JSONSchemaProps
 		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, &props, nil); err != nil {
@@ -71,6 +75,12 @@ func newSubject(ctx context.Context, name string, functions map[string]rules.Fun
 		if s.validators[v.Name], _, err = validation.NewSchemaValidator(&props); err != nil {
 			return nil, err
 		}
+		if s.schemas[v.Name], err = structuralschema.NewStructural(&props); err != nil {
+			return nil, err
+		}
+	}
+	if s.kind, err = reference.NewKind(s.schemas, own, append([][]byte{ruleText}, more...)...); err != nil {
+		return nil, err
 	}
 	s.pool = texts(append([][]byte{ruleText}, more...))
 	return s, nil
@@ -87,12 +97,12 @@ type cluster struct {
 // coerce prunes and defaults an object as the API server does with what it receives or has stored.
 func (s *subject) coerce(obj map[string]any, version string) {
 	s.prune(obj, version)
-	defaulting.Default(obj, s.kind.Schemas[version])
+	defaulting.Default(obj, s.schemas[version])
 }
 
 func (s *subject) prune(obj map[string]any, version string) {
-	pruning.Prune(obj, s.kind.Schemas[version], true)
-	defaulting.PruneNonNullableNullsWithoutDefaults(obj, s.kind.Schemas[version])
+	pruning.Prune(obj, s.schemas[version], true)
+	defaulting.PruneNonNullableNullsWithoutDefaults(obj, s.schemas[version])
 }
 
 func (s *subject) convert(ctx context.Context, obj map[string]any, to string) (map[string]any, error) {
@@ -147,7 +157,7 @@ func (c *cluster) server(o reference.Object, fill bool) reference.Object {
 	o.Seen = clone(o.Seen)
 	c.prune(o.Seen, o.Version)
 	if fill {
-		defaulting.Default(o.Seen, c.kind.Schemas[o.Version])
+		defaulting.Default(o.Seen, c.schemas[o.Version])
 	}
 	return o
 }
@@ -201,7 +211,7 @@ func (c *cluster) differs(ctx context.Context, st step) (string, error) {
 // sorted returns an object whose lists with keys are sorted: in which order elements that the other
 // version does not show come back among new ones is not said.
 func (s *subject) sorted(version string, obj map[string]any) map[string]any {
-	s.sort(obj, s.kind.Schemas[version])
+	s.sort(obj, s.schemas[version])
 	return obj
 }
 
@@ -297,7 +307,7 @@ func (s *subject) run(ctx context.Context, steps []step) (int, string, error) {
 	c := &cluster{subject: s}
 	version := steps[0].version
 	obj := map[string]any{
-		"kind": s.kind.CRD.Spec.Names.Kind, "metadata": map[string]any{"name": "a", "namespace": "n", "uid": "u"},
+		"kind": s.definition.Spec.Names.Kind, "metadata": map[string]any{"name": "a", "namespace": "n", "uid": "u"},
 	}
 	c.object = reference.Object{Version: version, Seen: clone(obj)}
 	obj["apiVersion"] = s.group + "/" + version
@@ -362,7 +372,7 @@ func (s *subject) tell(steps []step) string {
 	}
 	c := &cluster{subject: s}
 	obj := map[string]any{
-		"kind": s.kind.CRD.Spec.Names.Kind, "metadata": map[string]any{"name": "a", "namespace": "n", "uid": "u"},
+		"kind": s.definition.Spec.Names.Kind, "metadata": map[string]any{"name": "a", "namespace": "n", "uid": "u"},
 	}
 	c.object = reference.Object{Version: steps[0].version, Seen: clone(obj)}
 	for _, st := range steps {
@@ -382,5 +392,5 @@ func (s *subject) valid(obj map[string]any, version string) bool {
 	obj["apiVersion"] = s.group + "/" + version
 	s.coerce(obj, version)
 	return len(validation.ValidateCustomResource(nil, obj, s.validators[version])) == 0 &&
-		len(listtype.ValidateListSetsAndMaps(nil, s.kind.Schemas[version], obj)) == 0
+		len(listtype.ValidateListSetsAndMaps(nil, s.schemas[version], obj)) == 0
 }

@@ -16,7 +16,7 @@ import (
 func actions() []string {
 	return []string{
 		"create", "create", "create", "edit", "edit", "edit", "edit", "edit", "touch", "apply", "apply", "apply", "give up", "give up",
-		"delete", "list", "watch", "store", "migrate", "change rules", "restart",
+		"delete", "list", "watch", "store", "migrate", "change rules", "restart", "rotate",
 	}
 }
 
@@ -50,6 +50,8 @@ func (c *call) act(action string) {
 		c.changeRules()
 	case "restart":
 		c.restart()
+	case "rotate":
+		c.rotate()
 	}
 }
 

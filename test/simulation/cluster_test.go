@@ -38,6 +38,7 @@ type cluster struct {
 	watches  map[string]map[string]string // by version, what was sent of each object
 	intents  map[string]intent            // by object and manager
 	failure  string
+	certs    *certificates
 	trace    func(format string, a ...any)
 }
 
@@ -99,7 +100,11 @@ func (c *call) replica() *replica {
 
 // convert is a call of the webhook, which must not fail.
 func (c *call) convert(r *replica, version string, objects ...*object) {
-	if err := r.convert(version, objects...); err != nil {
+	err := c.connect(r)
+	if err == nil {
+		err = r.convert(version, objects...)
+	}
+	if err != nil {
 		c.fail("failed: a conversion to %s: %v", version, err)
 	}
 }

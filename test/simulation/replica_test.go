@@ -2,6 +2,7 @@ package simulation_test
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/crdconvert/webhookd/internal/converters"
 	"github.com/crdconvert/webhookd/internal/review"
 	"github.com/crdconvert/webhookd/internal/review/reviewclient"
+	"github.com/crdconvert/webhookd/internal/tlsreload"
 )
 
 // period is the default of rules-transition.
@@ -25,6 +27,11 @@ type replica struct {
 	rules   int // generation
 	down    bool
 	earlier []earlierRules // the oldest first
+
+	source *tlsreload.Source
+	leaf   *x509.Certificate // of the Secret in dir
+	mounts time.Time         // when dir gets the newest Secret, if the replica runs
+	dir    string
 }
 
 type earlierRules struct {
@@ -65,7 +72,7 @@ func (r *replica) reload() {
 }
 
 // start makes a replica that was down ready. It knows the rules in the file only.
-func (r *replica) start() { r.rules, r.down, r.earlier = r.current, false, nil }
+func (r *replica) start() { r.rules, r.down, r.earlier, r.source = r.current, false, nil, nil }
 
 // convert converts objects in place, as the API server calls the webhook: those at other versions.
 func (r *replica) convert(version string, objects ...*object) error {
