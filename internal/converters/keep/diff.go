@@ -201,15 +201,16 @@ func (d *differ) absent(g *jsondoc.Node, c cursor) {
 	}
 }
 
-// absentParts keeps that x has none of what rules compute in an object that it lacks: an edit may
-// give the object something else.
+// absentParts keeps that x has none of what rules compute in an object that it lacks, and no object
+// that they leave empty: an edit may give the object something else.
 func (d *differ) absentParts(g *jsondoc.Node, c cursor) {
 	if g.Kind() != jsondoc.Map || !d.goesInto(g) {
 		return
 	}
 	d.note(g.Each(func(name string, m *jsondoc.Node) bool {
 		d.push(annotation.PathElement{Name: name, IsData: c.userNamed(name)}, m)
-		if part := c.member(name, len(d.path), g, nil); part.there == nil || part.otherFills() {
+		part := c.member(name, len(d.path), g, nil)
+		if part.there == nil || part.otherFills() || m.Kind() == jsondoc.Map && d.isEmpty(m) {
 			d.absent(m, part)
 		} else {
 			d.absentParts(m, part)

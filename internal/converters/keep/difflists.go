@@ -306,6 +306,31 @@ func (d *differ) unkeyed(was, now []*jsondoc.Node, c cursor) *annotation.ListEnt
 		}
 	}
 	add(len(was), len(now)-1)
+	return d.withTwins(l, was, now, of, c)
+}
+
+// maxTwins limits the elements that a list has only because of others.
+const maxTwins = 64
+
+// withTwins adds the elements that look like one of which something is kept. If that one is edited,
+// what was kept of it would go to such an element.
+func (d *differ) withTwins(l *annotation.ListEntry, was, now []*jsondoc.Node, of []int, c cursor) *annotation.ListEntry {
+	known := make(map[annotation.Digest]bool, len(l.Elements))
+	indexes := make(map[int]bool, len(l.Elements))
+	for _, e := range l.Elements {
+		known[e.Was], indexes[e.Index] = true, true
+	}
+	for j, twins := 0, 0; len(known) > 0 && j < len(now) && twins < maxTwins && !d.stopped(); j++ {
+		if indexes[j] {
+			continue
+		}
+		n, s := c.unkeyedElement(j, now[j], was[of[j]], d.shown()).visible(now[j])
+		if twin := annotation.DigestOf(effective(n, s)); known[twin] {
+			l.Elements = append(l.Elements, &annotation.Element{Index: j, Was: twin})
+			twins++
+		}
+	}
+	slices.SortFunc(l.Elements, func(a, b *annotation.Element) int { return a.Index - b.Index })
 	return l
 }
 

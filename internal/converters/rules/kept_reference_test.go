@@ -48,6 +48,7 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 - {hub: .spec.s.v, toHub: 'object.spec.l[0].?v'}`)
 	first := two("{spec: {l: [{id: string, v: string}]}}", "{spec: {l: [{id: string}], w: string}}",
 		"- {spoke: '.spec.l[0].v', hub: .spec.w}\n- {spoke: '.spec.l[].v', toSpoke: 'object.spec.?w'}")
+	hollow := two("{spec: {c: {name: string, s: {timeout: string}}}}", "{spec: {timeout: string, c: {name: string, s: {}}}}", "- {spoke: .spec.c.s.timeout, hub: .spec.timeout}")
 	nested := two("{spec: {p: {q: {v: string}}}}", "{spec: {l: [{m: [{v: string}]}]}}",
 		"- {spoke: .spec.p, hub: '.spec.l[0]'}\n- {spoke: .spec.p.q, hub: '.spec.l[0].m[0]'}\n- {hub: '.spec.l[0].m[]'}")
 	keyed := two("{spec: {p: {name: string}}}", "{spec: {l: [{name: string}, name]}}", "- {spoke: .spec.p, hub: '.spec.l[0]'}")
@@ -58,6 +59,9 @@ func TestKeptValuesAsDocumented(t *testing.T) {
   toSpoke: 'self.?policy.orValue("Any") == "Any" ? {"policy": "Lazy"} : {"policy": "Empty", "after": self.?after.orValue("0s")}'`).
 		patched("v1beta1", `properties: {spec: {properties: {d: {default: {policy: Lazy, n: "1"}}}}}`)
 	rows{
+		"an object is absent whose parts are elsewhere, and the one around it comes": {world: hollow, steps: []step{
+			create("v1", `{spec: {timeout: 1m}}`), edit("v1beta1", `{spec: {c: {name: x}}}`), shows("v1", `{spec: {timeout: 1m, c: {name: x}}}`),
+		}},
 		"the first element in a first element is edited, and stays the first": {world: nested, steps: []step{
 			create("v1", `{spec: {l: [{m: [{}, {}]}]}}`), edit("v1beta1", `{spec: {p: {q: {v: x}}}}`),
 			shows("v1", `{spec: {l: [{m: [{v: x}, {}]}]}}`), shows("v1beta1", `{spec: {p: {q: {v: x}}}}`),
@@ -125,6 +129,10 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 		"an element that only one version shows stays in its place": {world: hosts, steps: []step{
 			create("v1", `{spec: {hosts: [{name: a}, {name: b}, {k: u}]}}`), edit("v1beta1", `{spec: {hosts: [a]}}`),
 			shows("v1", `{spec: {hosts: [{name: a}, {k: u}]}}`),
+		}},
+		"an element is edited, and another one that looks as it did is not": {world: ports, steps: []step{
+			create("v1", `{spec: {ports: [{port: 8080, protocol: UDP}, {port: 8080, protocol: TCP}]}}`), edit("v1beta1", `{spec: {ports: [2, 8080]}}`),
+			shows("v1", `{spec: {ports: [{port: 2, protocol: TCP}, {port: 8080, protocol: TCP}]}}`),
 		}},
 		"an element comes, and a default of the others is no edit": {world: ports, steps: []step{
 			create("v1", `{spec: {ports: [{port: 8080, protocol: UDP}, {protocol: UDP}]}}`), edit("v1beta1", `{spec: {ports: [8080, 3]}}`),
