@@ -148,7 +148,7 @@ func (r *replica) mount() (err error) {
 		if r.source != nil {
 			once, end := context.WithCancel(r.t.Context())
 			end()
-			err = r.source.Run(once)
+			r.source.Run(once)
 		}
 	}
 	if r.source == nil {
