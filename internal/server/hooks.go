@@ -1,9 +1,6 @@
 package server
 
-import (
-	"net/http"
-	"reflect"
-)
+import "net/http"
 
 // Hooks report events to metrics and logs, which this package does not import. Each may be nil,
 // must be quick and must be safe for concurrent use.
@@ -39,9 +36,25 @@ func RejectedCodes() []int {
 
 // complete replaces each hook that is nil by one that does nothing.
 func (h *Hooks) complete() {
-	for _, hook := range reflect.ValueOf(h).Elem().Fields() {
-		if hook.IsNil() {
-			hook.Set(reflect.MakeFunc(hook.Type(), func([]reflect.Value) []reflect.Value { return nil }))
-		}
+	if h.Shed == nil {
+		h.Shed = func(string) {}
+	}
+	if h.Rejected == nil {
+		h.Rejected = func(int) {}
+	}
+	if h.Panicked == nil {
+		h.Panicked = func(string, []byte) {}
+	}
+	if h.CutOff == nil {
+		h.CutOff = func(string) {}
+	}
+	if h.HandshakeFailed == nil {
+		h.HandshakeFailed = func(string, string) {}
+	}
+	if h.HTTPFailed == nil {
+		h.HTTPFailed = func(string) {}
+	}
+	if h.Draining == nil {
+		h.Draining = func() {}
 	}
 }
