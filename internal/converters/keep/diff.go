@@ -197,23 +197,24 @@ func (d *differ) absent(g *jsondoc.Node, c cursor) {
 		return
 	}
 	if d.keep(annotation.Entry{Kind: annotation.KindAbsent}, g, c); !c.layout.Opaque && !d.coarse {
-		d.absentParts(g, c)
+		d.absentParts(g, c, c.otherFills() || c.place != nil && c.place.FilledThere)
 	}
 }
 
-// absentParts keeps that x has none of what rules compute in an object that it lacks, and no object
-// that they leave empty: an edit may give the object something else.
-func (d *differ) absentParts(g *jsondoc.Node, c cursor) {
+// absentParts keeps that x has no part of an object that it lacks: an edit may give the object
+// something else. Parts that the other version fills in come along with that, unless rules compute
+// them.
+func (d *differ) absentParts(g *jsondoc.Node, c cursor, filled bool) {
 	if g.Kind() != jsondoc.Map || !d.goesInto(g) {
 		return
 	}
 	d.note(g.Each(func(name string, m *jsondoc.Node) bool {
 		d.push(annotation.PathElement{Name: name, IsData: c.userNamed(name)}, m)
 		part := c.member(name, len(d.path), g, nil)
-		if part.there == nil || part.otherFills() || m.Kind() == jsondoc.Map && d.isEmpty(m) {
+		if !filled || part.there == nil || part.otherFills() {
 			d.absent(m, part)
 		} else {
-			d.absentParts(m, part)
+			d.absentParts(m, part, filled)
 		}
 		d.pop()
 		return !d.stopped()

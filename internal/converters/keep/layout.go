@@ -65,7 +65,9 @@ type Place struct {
 	// have places in this one.
 	Watch, Holds []*Unit
 	// Default is what a rule fills in if the object around the place is there, as JSON, or nil.
-	Default []byte
+	// FilledThere says that a rule fills in its counterpart.
+	Default     []byte
+	FilledThere bool
 	// Scope says that paths of units start here: at the root, an element or a rule set.
 	Scope bool
 	// Moved says that the counterpart is elsewhere, computed or missing. Counterparts are the

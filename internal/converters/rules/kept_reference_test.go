@@ -49,6 +49,9 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 	first := two("{spec: {l: [{id: string, v: string}]}}", "{spec: {l: [{id: string}], w: string}}",
 		"- {spoke: '.spec.l[0].v', hub: .spec.w}\n- {spoke: '.spec.l[].v', toSpoke: 'object.spec.?w'}")
 	hollow := two("{spec: {c: {name: string, s: {timeout: string}}}}", "{spec: {timeout: string, c: {name: string, s: {}}}}", "- {spoke: .spec.c.s.timeout, hub: .spec.timeout}")
+	merged := two("{spec: {dex: {image: string}, sso: {dex: {image: string}, keycloak: string}}}", "{spec: {sso: {dex: {image: string}, keycloak: string}}}", `
+- {spoke: .spec.dex, hub: .spec.sso.dex, whenToHub: has(object.spec.dex), whenToSpoke: "false"}
+- {spoke: .spec.sso.dex, hub: .spec.sso.dex, whenToHub: '!has(object.spec.dex)', whenToSpoke: "true"}`)
 	nested := two("{spec: {p: {q: {v: string}}}}", "{spec: {l: [{m: [{v: string}]}]}}",
 		"- {spoke: .spec.p, hub: '.spec.l[0]'}\n- {spoke: .spec.p.q, hub: '.spec.l[0].m[0]'}\n- {hub: '.spec.l[0].m[]'}")
 	keyed := two("{spec: {p: {name: string}}}", "{spec: {l: [{name: string}, name]}}", "- {spoke: .spec.p, hub: '.spec.l[0]'}")
@@ -61,6 +64,10 @@ func TestKeptValuesAsDocumented(t *testing.T) {
 	rows{
 		"an object is absent whose parts are elsewhere, and the one around it comes": {world: hollow, steps: []step{
 			create("v1", `{spec: {timeout: 1m}}`), edit("v1beta1", `{spec: {c: {name: x}}}`), shows("v1", `{spec: {timeout: 1m, c: {name: x}}}`),
+		}},
+		"an object is absent that shows elsewhere, and the one around it comes": {world: merged, steps: []step{
+			create("v1beta1", `{spec: {dex: {image: x}}}`), edit("v1", `{spec: {sso: {keycloak: y}}}`),
+			shows("v1beta1", `{spec: {dex: {image: x}, sso: {keycloak: y}}}`),
 		}},
 		"the first element in a first element is edited, and stays the first": {world: nested, steps: []step{
 			create("v1", `{spec: {l: [{m: [{}, {}]}]}}`), edit("v1beta1", `{spec: {p: {q: {v: x}}}}`),

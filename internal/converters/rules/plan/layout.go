@@ -67,7 +67,8 @@ func (l *layouter) rule(root *keep.Place, of *binding.Binding, r *binding.Rule) 
 		if d := r.DefaultOf(l.own, i); d != nil {
 			p.Default = d.JSON
 		}
-		for _, from := range other {
+		for i, from := range other {
+			p.FilledThere = p.FilledThere || r.DefaultOf(l.other, i) != nil
 			p.From = append(p.From, keepPath(from.Segments, from.Base))
 		}
 		if r.Hands() && len(other) == 1 {
