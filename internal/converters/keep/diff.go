@@ -193,7 +193,14 @@ func (d *differ) withoutDefaults(x *jsondoc.Node, c cursor) {
 // that returned in this conversion. A manifest that leaves a default to the API server has nothing
 // either.
 func (d *differ) absent(g *jsondoc.Node, c cursor) {
-	if d.newlyMapped(g, c) || !c.given && fills(c.schema, g) {
+	if !d.newlyMapped(g, c) {
+		d.absentWith(g, c)
+	}
+}
+
+// absentWith is absent for a value and its parts.
+func (d *differ) absentWith(g *jsondoc.Node, c cursor) {
+	if !c.given && fills(c.schema, g) {
 		return
 	}
 	if d.keep(annotation.Entry{Kind: annotation.KindAbsent}, g, c); !c.layout.Opaque && !d.coarse {
@@ -212,7 +219,7 @@ func (d *differ) absentParts(g *jsondoc.Node, c cursor, filled bool) {
 		d.push(annotation.PathElement{Name: name, IsData: c.userNamed(name)}, m)
 		part := c.member(name, len(d.path), g, nil)
 		if !filled || part.there == nil || part.otherFills() {
-			d.absent(m, part)
+			d.absentWith(m, part)
 		} else {
 			d.absentParts(m, part, filled)
 		}
