@@ -34,9 +34,9 @@
 // # Lists
 //
 // Elements with keys are known by their keys in g. If those repeat, or for a list without keys, an
-// entry has a digest of each element that something is kept of: of what B shows of it. Elements are
-// found again at their places, or else by their order. An edited element is still the same if half
-// of its leaves are unchanged.
+// entry has a digest of each element that something is kept of, and of those that look like it: of
+// what B shows of them. Elements are found again at their places, or else by their order. An edited
+// element is still the same if half of its leaves are unchanged.
 //
 // # Other rules
 //

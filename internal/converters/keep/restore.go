@@ -77,9 +77,9 @@ type restorer struct {
 	done *Restored
 }
 
-// restorable removes from a trie of the root what conversions must not change. Of metadata it
+// restorable removes from a child of the root what conversions must not change. Of metadata it
 // leaves labels and annotations that the API server accepts and that are not webhookd's own. It
-// reports whether the trie stays.
+// reports whether the child stays.
 func (t *trie) restorable() bool {
 	if t.step.Name != "metadata" {
 		return t.step.Keys == nil && !isHead(t.step.Name)
@@ -160,7 +160,7 @@ func (r *restorer) visit(t *trie, n *jsondoc.Node, c cursor) {
 	}
 }
 
-// judge decides whether the entries of the trie itself return.
+// judge decides whether the entries of the place itself return.
 func (r *restorer) judge(t *trie, n *jsondoc.Node, c cursor) {
 	if t.valid = t.entry != nil && r.counts(t.entry, n, c); t.valid {
 		t.entry.Of = c.claim(true)
